@@ -73,7 +73,11 @@ class OwnWords:
 
     @cached_property
     def is_cut(self) -> bool:
-        """Whether the text ends in a loop or inside a sentence: behind a word that goes on, or whole sentences."""
+        """Whether the text ends in a loop, or inside a sentence.
+
+        It ends inside a sentence if its last word needs another one ("of", "is", "="), or if its last line has whole
+        sentences, and then a part of one.
+        """
         body = self.text.rstrip()
         if self.loops:
             return True
@@ -95,13 +99,13 @@ class OwnWords:
     @cached_property
     def sentences(self) -> list[tuple[int, int]]:
         """The sentences that can answer without a form, in order."""
-        spans = _unrefused(self.low, self.all_sentences) if self.heeds_refusals else self.all_sentences
+        spans = _without_refusals(self.low, self.all_sentences) if self.heeds_refusals else self.all_sentences
         return _without_rows(self.text, spans) or spans
 
     @cached_property
     def all_sentences(self) -> list[tuple[int, int]]:
         """The sentences without courtesies, questions and explanations under a heading, but with refusals."""
-        return _framed(self.low, sentences_in(self.text))
+        return _without_frame(self.low, sentences_in(self.text))
 
     @cached_property
     def refuses(self) -> bool:
@@ -112,7 +116,7 @@ class OwnWords:
     def has_refused(self) -> bool:
         """Whether a sentence says that there is no answer, and does not only doubt."""
         spans = self.all_sentences if self.heeds_refusals else []
-        return any(wordings.REFUSES.search(self.low, *span) and not _doubts(self.low, *span) for span in spans)
+        return any(wordings.REFUSES.search(self.low, *span) and not _only_doubts(self.low, *span) for span in spans)
 
     @cached_property
     def asked(self) -> frozenset[str]:
@@ -126,7 +130,7 @@ def own_words(raw: str, question: str = "", *, answers: re.Pattern[str] | None =
     text, unclosed = hide_reasoning(plain(raw[cut:]))
     if unclosed:
         return OwnWords(" " * len(raw), "unclosed_reasoning", question)
-    text = _without_echo(end_turn(text), question)
+    text = end_turn(text)
     before = max(0, len(text) - LONGEST)
     text = " " * (cut + before) + this_question(text[before:], question, answers)
     return OwnWords(text, "" if text.strip() else "empty", question)
@@ -155,15 +159,6 @@ def end_turn(text: str) -> str:
             text = text[: stop.start()] + " " * (len(text) - stop.start())
             break
     return _SPECIAL.sub(blank, text)
-
-
-def _without_echo(text: str, question: str) -> str:
-    """Blank a question that a reply begins with."""
-    asked = question.strip()
-    start = len(text) - len(text.lstrip())
-    if len(asked) < 12 or not text.startswith(asked, start):
-        return text
-    return " " * (start + len(asked)) + text[start + len(asked) :]
 
 
 _WORDS = Pattern(r"\w{2,}")
@@ -241,7 +236,7 @@ def _without_rows(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, in
     return kept
 
 
-def _framed(low: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _without_frame(low: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Leave out courtesies, questions, and explanations under a heading."""
     heading = wordings.EXPLAINS.search(low)
     before = heading and [span for span in sentences if span[1] <= heading.start()]
@@ -253,12 +248,12 @@ def _framed(low: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]
 
 
 @rule("g5-mc-not-sure-but", False)
-def _doubts(low: str, start: int, end: int) -> bool:
+def _only_doubts(low: str, start: int, end: int) -> bool:
     """Whether a refusal is only a doubt, or chooses nevertheless."""
     return bool(wordings.HEDGES.search(low, start, end) or wordings.NEVERTHELESS.search(low, start, end))
 
 
-def _unrefused(low: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _without_refusals(low: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Leave out refusals and all before them; a doubt goes alone; "I am not sure, but it is red" says "it is red"."""
     kept: list[tuple[int, int]] = []
     for start, end in sentences:
@@ -268,7 +263,7 @@ def _unrefused(low: str, sentences: list[tuple[int, int]]) -> list[tuple[int, in
             continue
         but = wordings.NEVERTHELESS.search(low, start, end)
         chosen = [(but.end(), end)] if but and not wordings.REFUSES.search(low, but.end(), end) else []
-        doubts = _doubts(low, start, end)
+        doubts = _only_doubts(low, start, end)
         comma = low.find(",", refusal.end(), end) + 1 if doubts and not chosen else 0
         if comma and not wordings.REFUSES.search(low, comma, end):
             chosen = [(comma, end)]

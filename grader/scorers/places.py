@@ -89,9 +89,6 @@ def _claims(reply: OwnWords) -> list[Claim]:
 # --- containers and marks --------------------------------------------------------------------------------------------
 
 _BOX = Pattern(r"\\f?boxed\s*\{")
-_BOX_SIMPLE = Pattern(r"<\|begin_of_box\|>([^<]{0,400})<\|end_of_box\|>|\\f?boxed\s+([A-Za-z])\b")
-_UNIT = Pattern(r"\s?\$?\s?(?:\\text\{\s?)?[A-Za-z\u00b0%\u00b5\u03a9]{1,3}\b")
-"""The unit behind a box with a number."""
 _NAMES = "answer|final_?answer|final|conclusion|choice|option|letter|result|ans|output|response|solution"
 _TAG = Pattern(rf"(?:<(/?)({_NAMES})\s*>|\[(/?)(answer|final_?answer)\])", re.IGNORECASE)
 _FIELD = Pattern(
@@ -141,15 +138,12 @@ def _boxes(text: str) -> list[Claim]:
         if end is None:
             boxes.append(Claim("container", "boxed", m.end(), len(text), (m.start(), len(text)), is_cut=True))
             continue
-        unit = _UNIT.match(text, end + 1) if text[end - 1].isdigit() else None
-        box = Claim("container", "boxed", m.end(), end, (m.start(), unit.end() if unit else end + 1))
+        box = Claim("container", "boxed", m.end(), end, (m.start(), end + 1))
         if boxes and _JOIN.fullmatch(text, boxes[-1].whole[1], m.start()):
             parts = (boxes[-1].parts or ((boxes[-1].start, boxes[-1].end),)) + ((box.start, box.end),)
             boxes[-1] = box._replace(whole=(boxes[-1].whole[0], box.whole[1]), parts=parts)
         else:
             boxes.append(box)
-    for m in deque(_BOX_SIMPLE.finditer(text), _MOST):
-        boxes.append(Claim("container", "boxed", *m.span(1 if m[1] is not None else 2), m.span()))
     return boxes
 
 
@@ -203,7 +197,6 @@ def _marks(reply: OwnWords) -> Iterator[Claim]:
 _OPENS = Pattern(r"[\s*_\"'`:]*")
 _END = Pattern(r"[\n!?;。।]|(?<!i\.e)(?<!e\.g)(?<! vs)\.(?=[\s\"')*_]|$)")
 _QUOTED = Pattern(r"[\"'`]([^\"'`\n]{1,200})[\"'`](?=[\s.,;!*]|$)")
-_LIST_NUMBER = Pattern(r"\d{1,2}[.)][ \t]")
 
 
 def _declarations(reply: OwnWords) -> Iterator[Claim]:
@@ -211,8 +204,6 @@ def _declarations(reply: OwnWords) -> Iterator[Claim]:
     for form in deque(wordings.DECLARES.finditer(low), _MOST):
         opened = _OPENS.match(low, form.end())
         start = opened.end() if opened else form.end()
-        if "\n" in low[form.end() : start] and _LIST_NUMBER.match(low, start):
-            continue  # "how I got the answer:", and a list
         start, end, asks = _content(reply, form.end(), start)
         rank, supposed = _rank(low, form.start())
         if "would" in form[0]:
@@ -289,8 +280,8 @@ def fields(reply: OwnWords) -> dict[str, list[Claim]]:
     both = (wordings.FIELDS_INLINE, wordings.FIELDS)
     heads = sorted({m.end(): m for pattern in both for m in pattern.finditer(low)}.values(), key=lambda m: m.start())
     full = {m.lastgroup for m in heads}
-    heads = [m for m in heads if _named(m) == m.lastgroup or _named(m) not in full]
-    verdicts, steps = ([m for m in heads if _named(m) == field] for field in ("verdict", "step"))
+    heads = [m for m in heads if _field_name(m) == m.lastgroup or _field_name(m) not in full]
+    verdicts, steps = ([m for m in heads if _field_name(m) == field] for field in ("verdict", "step"))
     if verdicts and steps and verdicts[0].start() < steps[-1].start():
         again = wordings.WITHDRAWS.search(low, steps[-1].start())
         until = again.start() if again else len(low)
@@ -298,11 +289,13 @@ def fields(reply: OwnWords) -> dict[str, list[Claim]]:
     found: dict[str, list[Claim]] = {"verdict": [], "step": [], "reason": []}
     for head, end in zip(heads, [*(m.start() for m in heads[1:]), len(low)], strict=False):
         rule = "field" if head[0].endswith('":') else "heading"
-        found[_named(head)].append(Claim("declaration", rule, head.end(), max(head.end(), end), (head.start(), end)))
+        found[_field_name(head)].append(
+            Claim("declaration", rule, head.end(), max(head.end(), end), (head.start(), end))
+        )
     return found
 
 
-def _named(head: re.Match[str]) -> str:
+def _field_name(head: re.Match[str]) -> str:
     return (head.lastgroup or "").partition("_")[0]
 
 
@@ -371,7 +364,7 @@ def settle(
     withdrawn = _withdrawn(reply.low, found)
     found = [claim for claim in found if claim.whole[1] > withdrawn]
     strong = [claim for claim in found if claim.form in _STRONG]
-    valued = _final(reply, strong, value)
+    valued = _forms_with_value(reply, strong, value)
     unread = valued if isinstance(valued, Claim) else None
     if unread and unread.form != "declaration":
         return Settled(unread, None)
@@ -380,12 +373,12 @@ def settle(
     last = valued[-1].claim.start if valued else 0
     weak = [] if reply.loops else [claim for claim in found if claim.form in _WEAK]
     behind = [c for c in weak if c.start >= end or (c.rank > 0 and c.whole[0] > last)]
-    behind += _concluding(reply, end) if valued else []
+    behind += _conclusions(reply, end) if valued else []
     valued += [Settled(c, v) for c in sorted(behind, key=lambda c: c.whole) if (v := value(c)) is not None]
     if valued:
         return _last(reply, _of_this_question(reply, valued, same) if by_words else valued, same)
     before = max(withdrawn_before(reply.low), end)
-    return _unformed(reply, before, value, same) or (Settled(unread, None) if unread else None)
+    return _without_form(reply, before, value, same) or (Settled(unread, None) if unread else None)
 
 
 def settle_fields(
@@ -396,11 +389,11 @@ def settle_fields(
 ) -> Settled[Value] | None:
     """Return the claim of a field that counts; the body where it withdraws it, and the line where there is none."""
     marks = found and deque(wordings.WITHDRAWS.finditer(reply.low, found[0].start, found[-1].whole[0]), 1)
-    valued = _final(reply, [one for one in found if not marks or one.start >= marks[0].start()], value)
+    valued = _forms_with_value(reply, [one for one in found if not marks or one.start >= marks[0].start()], value)
     if isinstance(valued, Claim):
         return Settled(valued, None)
     if not valued:
-        return _unformed(reply, 0, value, same)
+        return _without_form(reply, 0, value, same)
     again = withdrawn_before(reply.low)
     for claim in body(reply) if again > valued[-1].claim.start else ():
         if (said := value(claim._replace(start=again))) is not None:
@@ -415,20 +408,15 @@ def _end(reply: OwnWords, unread: Claim) -> int:
     return unread.start if "\n" in reply.text[unread.whole[0] : unread.start] else unread.whole[1]
 
 
-_NO_ANSWER = " \t\n.!*_`\"')}]$"
-
-
 @rule(13, [])
-def _concluding(reply: OwnWords, after: int) -> list[Claim]:
+def _conclusions(reply: OwnWords, after: int) -> list[Claim]:
     """Return the sentences behind a place that conclude."""
-    if not reply.text[after:].strip(_NO_ANSWER):
-        return []
     behind = [span for span in reply.sentences if after <= span[0] and span[1] - span[0] <= _LONGEST]
     spans = [span for span in behind[-_MOST:] if wordings.CONCLUDES.match(reply.low, span[0])]
     return [Claim("sentence", "conclusion", *span, span) for span in spans]
 
 
-def _unformed(
+def _without_form(
     reply: OwnWords, before: int, value: Callable[[Claim], Value | None], same: Callable[[Value, Value], bool]
 ) -> Settled[Value] | None:
     """Return the line, the body or the sentence behind a place that has a value."""
@@ -446,7 +434,7 @@ def _unformed(
     return None
 
 
-def _final(
+def _forms_with_value(
     reply: OwnWords, strong: list[Claim], value: Callable[[Claim], Value | None]
 ) -> list[Settled[Value]] | Claim:
     """Return the forms with a value; or the last form, if it has none."""

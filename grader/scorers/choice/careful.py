@@ -37,7 +37,7 @@ _LETTERS = Pattern(r"[A-Z](?:(?:[\s,/&+;\"']|and|or)*[A-Z])+")
 _NOTHING = "no declared answer, no box or tag, no line and no closing sentence with an option"
 
 
-class NamedOptions(NamedTuple):
+class Selection(NamedTuple):
     """The options that a claim names; none: it says that there is no answer."""
 
     letters: frozenset[str]
@@ -82,7 +82,7 @@ def _read(reply: OwnWords, known: ChoiceOptions, *, is_content: bool = False) ->
     return _reading(choice.without_problem(found.value), known)
 
 
-def _reading(named: NamedOptions, options: ChoiceOptions) -> ChoiceReading:
+def _reading(named: Selection, options: ChoiceOptions) -> ChoiceReading:
     span = (named.start, named.end)
     letters = options.combined(named.letters)
     if named.problem is not None and letters == named.letters:
@@ -109,20 +109,20 @@ class Choice:
         self.options = options
         self.shown, self.low = reply.shown, reply.shown_low
 
-    def same(self, one: NamedOptions, other: NamedOptions) -> bool:
+    def same(self, one: Selection, other: Selection) -> bool:
         """Whether two claims name the same options; a letter can be the text of another option."""
         texts = {self.options.texts.get(letter, "").strip("()[]. ").upper() for letter in other.letters}
         same = self.options.combined(one.letters) == self.options.combined(other.letters)
         return same or one.letters == texts or bool(other.letters and other.letters < one.letters)
 
-    def without_problem(self, named: NamedOptions) -> NamedOptions:
+    def without_problem(self, named: Selection) -> Selection:
         """Return the same options as another claim names them, without a problem, if there is one."""
         if named.problem is None:
             return named
         others = (self.value(claim) for claim in claims(self.reply))
         return next((one for one in others if one and one.letters == named.letters and not one.problem), named)
 
-    def value(self, claim: Claim) -> NamedOptions | None:
+    def value(self, claim: Claim) -> Selection | None:
         """Return the options that a claim names; None if it names none."""
         if claim.is_cut:
             return None
@@ -139,39 +139,36 @@ class Choice:
             case _:
                 return self._sentence(claim)
 
-    def _no_echo(self, named: NamedOptions | None) -> NamedOptions | None:
+    def _no_echo(self, named: Selection | None) -> Selection | None:
         """Return what is named, unless it is all options: then the question is repeated."""
         is_echo = named is not None and len(named.letters) > 1 and named.letters == set(self.options.letters)
-        is_echo = is_echo and not self.options.several
-        return None if is_echo else named
+        return None if is_echo and not self.options.several else named
 
     # --- forms ---
 
-    def _in_container(self, claim: Claim) -> NamedOptions | None:
+    def _in_container(self, claim: Claim) -> Selection | None:
         parts = claim.parts or ((claim.start, claim.end),)
         found = [self._content(slice(*part), claim.rule) for part in parts]
-        if None in found or not found:
+        if None in found:
             return None
         letters = frozenset[str]().union(*(one.letters for one in found if one))
         return found[-1] and found[-1]._replace(letters=letters)
 
-    def _content(self, span: slice, rule: str) -> NamedOptions | None:
+    def _content(self, span: slice, rule: str) -> Selection | None:
         """Return the options of a container's content, which is read as a small reply of its own."""
         content = self.reply.text[span]
         whole = _only_options(without_markup(content), span.start, self.options)
         if whole is None and content.strip() and not self.is_content:
             words = OwnWords(content, "", self.reply.question, self.reply.options)
             inner = _read(words, self.options, is_content=True)
-            start, end = inner.span or (0, max(1, len(content)))
-            problem = (inner.rule, inner.detail) if inner.outcome == "ambiguous" else None
-            if inner.letter is None and problem is None:
+            if inner.span is None or inner.outcome == "no_answer":
                 return None
-            whole = NamedOptions(
-                frozenset(inner.letter or ()), span.start + start, span.start + end, inner.rule, problem
-            )
+            start, end = (span.start + at for at in inner.span)
+            problem = (inner.rule, inner.detail) if inner.outcome == "ambiguous" else None
+            whole = Selection(frozenset(inner.letter or ()), start, end, inner.rule, problem)
         return whole and whole._replace(rule=rule if len(whole.letters) == 1 and not whole.problem else whole.rule)
 
-    def _behind_form(self, claim: Claim) -> NamedOptions | None:  # noqa: PLR0911 - one return a way to name an option
+    def _behind_form(self, claim: Claim) -> Selection | None:  # noqa: PLR0911 - one return a way to name an option
         """Return the options with which a form's content begins, or, behind a declaration, the only ones it names."""
         start, end = claim.start, claim.end
         bare = _only_options(self.shown[start:end], start, self.options)
@@ -180,30 +177,30 @@ class Choice:
         labels = self._labels(start, max(end, self._line_end(start)))
         fill = say.FILL_START.match(self.low, start)
         at = fill.end() if fill else start
-        led = (one for one in labels if one.start in (at, start) or not self.low[at : one.start].strip(" ([\"'*"))
-        lead = next(led, None)
+        lead = next((one for one in labels if not self.low[at : one.start].strip(" ([\"'*")), None)
         rule = "declaration" if claim.form == "declaration" else "conclusion"
         if lead is not None:
             goes_on = claim.form == "conclusion" and not say.CLAUSE_END.match(self.low, lead.stop)
-            return None if goes_on or self._is_denied(lead) else self._from_label(lead, rule)
+            is_denied = any(after.match(self.low, lead.stop) for after in (say.DENIED_AFTER, say.DOUBTED_AFTER))
+            return None if goes_on or is_denied else self._from_label(lead, rule)
         text = self.options.at(self.low, at)
         text = text if text and say.CLAUSE_END.match(self.low, text[1]) else None
         if claim.form != "declaration":
-            is_chosen = text is not None and claim.form == "choice"
-            return NamedOptions(frozenset(text[0]), at, text[1], "option_text") if text and is_chosen else None
+            is_named = text is not None and claim.form == "choice"
+            return Selection(frozenset(text[0]), at, text[1], "option_text") if text and is_named else None
         whole = self.options.same(self.shown[start:end])
         if len(whole) == 1:
-            return NamedOptions(frozenset(whole), start, max(end, start + 1), "option_text")
+            return Selection(frozenset(whole), start, max(end, start + 1), "option_text")
         if text:
-            return NamedOptions(frozenset(text[0]), start, max(text[1], start + 1), "option_text")
+            return Selection(frozenset(text[0]), start, max(text[1], start + 1), "option_text")
         named = [label for label in labels if start <= label.start < end]
         if len(named) == 1 and named[0].certain and self._role(named[0].start, named[0].stop) == "named":
             return self._from_label(named[0], "declaration")
         if say.REFUSES.search(self.low, start, end) and self.reply.heeds_refusals:
-            return NamedOptions(frozenset(), *claim.whole, "refusal")
+            return Selection(frozenset(), *claim.whole, "refusal")
         return None
 
-    def _before_form(self, claim: Claim) -> NamedOptions | None:
+    def _before_form(self, claim: Claim) -> Selection | None:
         """Return the options with which the content before a form ends: "(B) is the answer"."""
         end = len(self.low[: claim.end].rstrip(" \t\"'*)]}:,.-("))
         labels = self._labels(claim.start, claim.end)
@@ -211,16 +208,16 @@ class Choice:
             return self._from_label(labels[-1], "conclusion" if claim.form == "choice" else "declaration")
         return None
 
-    def _from_label(self, label: Label, rule: str) -> NamedOptions:
+    def _from_label(self, label: Label, rule: str) -> Selection:
         problem = None
         if label.conflict - label.letters and not self.is_negated:
             named, other = " and ".join(sorted(label.letters)), " and ".join(sorted(label.conflict))
             problem = ("letter_and_text_disagree", f"names {named} with the text of {other}")
-        return NamedOptions(label.letters, label.start, max(label.stop, label.start + 1), rule, problem)
+        return Selection(label.letters, label.start, max(label.stop, label.start + 1), rule, problem)
 
     # --- lines ---
 
-    def _line(self, claim: Claim) -> NamedOptions | None:
+    def _line(self, claim: Claim) -> Selection | None:
         """Return the options of a line that has only a label or a text; of the first, those with which it begins."""
         mark = _BULLET.match(self.shown, claim.start, claim.end)
         start = mark.end() if mark else claim.start
@@ -237,7 +234,7 @@ class Choice:
             same = self.options.same(self.shown[start:end])
             apart = not self.low[: claim.start].rstrip(" \t")[:-1].rpartition("\n")[2].strip()
             if len(same) == 1 and (first or (apart and not self.low[claim.end :].strip())):
-                return NamedOptions(frozenset(same), start, end, "option_text")
+                return Selection(frozenset(same), start, end, "option_text")
             return None
         rest = self.shown[min(label.stop, end) : end].strip(" \t.,:;!)]*\"'-")
         is_text = rest and self.options.is_text_of(min(label.letters), self.shown[label.end : end])
@@ -256,7 +253,7 @@ class Choice:
         return self._leading_label(label, end) if first else None
 
     @rule(26)
-    def _leading_label(self, label: Label, end: int) -> NamedOptions | None:
+    def _leading_label(self, label: Label, end: int) -> Selection | None:
         """Return the label with which a reply begins, if a mark follows."""
         bracket = self.shown[label.start] in "(["
         behind = self.shown[label.end : label.end + 3].lstrip(" ")[:1]
@@ -291,7 +288,7 @@ class Choice:
 
     # --- sentences ---
 
-    def _body(self, claim: Claim) -> NamedOptions | None:
+    def _body(self, claim: Claim) -> Selection | None:
         """Return the only option that a short reply names, or asserts with its text."""
         if len(self.low.strip()) > _SHORT or self.reply.is_cut:
             return None
@@ -305,10 +302,10 @@ class Choice:
             return self._no_echo(named) if len(letters) == 1 or len(labels) == 1 or self.options.several else None
         statement = self.options.of_statements(self.low[claim.start : claim.end])
         if statement:
-            return NamedOptions(frozenset(statement), claim.start, claim.end, "option_text")
-        return self._by_text([(claim.start, claim.end)]) or self._by_yes_or_no(claim)
+            return Selection(frozenset(statement), claim.start, claim.end, "option_text")
+        return self._by_text(claim.start, claim.end) or self._by_yes_or_no(claim)
 
-    def _sentence(self, claim: Claim) -> NamedOptions | None:
+    def _sentence(self, claim: Claim) -> Selection | None:
         """Return the only option that a sentence names; of a long reply, only one of its last sentences."""
         if claim.rule == "conclusion":
             return None
@@ -327,12 +324,12 @@ class Choice:
         """Return how many words of the question a sentence has."""
         return len(self.reply.asked & content_words(self.reply.text[start:end]))
 
-    def _of_sentence(self, claim: Claim) -> NamedOptions | None:
+    def _of_sentence(self, claim: Claim) -> Selection | None:
         labels = self._asserted_labels(claim.start, claim.end)
         letters = frozenset[str]().union(*(label.letters for label in labels))
         if labels:
             return self._from_label(labels[-1], "conclusion") if len(letters) == 1 else None
-        return self._by_text([(claim.start, claim.end)])
+        return self._by_text(claim.start, claim.end)
 
     def _asserted_labels(self, start: int, end: int) -> list[Label]:
         """Return the labels in a span that are named, and not denied, considered or compared."""
@@ -355,76 +352,65 @@ class Choice:
             2
         ].strip(" ,*(\"'").endswith(tuple("abcdefghijklmnopqrstuvwxyz"))
 
-    def _by_text(self, spans: list[tuple[int, int]]) -> NamedOptions | None:
-        """Return the only option whose text the sentences assert."""
-        asserted: list[tuple[int, int, frozenset[str]]] = []
-        denied: list[tuple[int, int, frozenset[str]]] = []
-        places = [place for span in spans for place in self.options.places(self.low, *span)]
-        places = places or [place for span in spans for place in self._letters_as_texts(span)]
+    def _by_text(self, start: int, end: int) -> Selection | None:
+        """Return the only option whose text is asserted in a span; denied, if the question asks for what is not so."""
+        places = self.options.places(self.low, start, end) or self._letters_as_texts(start, end)
         if "=" in self.low:
             places = [place for place in places if any(map(str.isalpha, self.low[slice(*place[:2])]))]
         if not places and len(self.low.strip()) <= _SHORTEST:
-            of_numbers = self.options.of_numbers(self.reply.text) if "\\" not in self.reply.text else set[str]()
-            return (
-                NamedOptions(frozenset(of_numbers), *spans[0], "option_text")
-                if len(of_numbers) == 1 and spans
-                else None
-            )
-        for start, end, letters in places:
-            role = "denied" if say.DENIED_LATER.match(self.low, end) else self._role(start, end)
-            if self._is_item(start):
-                continue
-            if role != "doubted":
-                (denied if role == "denied" else asserted).append((start, end, letters))
-        counted = denied if self.is_negated and denied else asserted
-        if self.reply.has_refused:
-            return None
-        letters = frozenset[str]().union(*(one[2] for one in counted))
-        if len(letters) != 1 or not spans:
+            equal = self.options.of_numbers(self.reply.text) if "\\" not in self.reply.text else set[str]()
+            return Selection(frozenset(equal), start, end, "option_text") if len(equal) == 1 else None
+        by_role: dict[Standing, list[tuple[int, int, frozenset[str]]]] = {"denied": [], "doubted": [], "named": []}
+        for place in places:
+            if not self._is_item(place[0]):
+                role = "denied" if say.DENIED_LATER.match(self.low, place[1]) else self._role(*place[:2])
+                by_role[role].append(place)
+        counted = (by_role["denied"] if self.is_negated else []) or by_role["named"]
+        letters = frozenset[str]().union(*(place[2] for place in counted))
+        if self.reply.has_refused or len(letters) != 1:
             return None
         letter = min(letters)
-        first = spans[0][0]
-        out = (one for one in self._labels(first, len(self.low)) if letters & one.letters)
-        if self.options.may_be_part(letter) or self.options.is_part(letter, self.low[first : spans[-1][1]]):
+        if self.options.may_be_part(letter) or self.options.is_part(letter, self.low[start:end]):
             return None
-        if not self.is_negated and any(self._role(one.start, one.stop) == "denied" for one in out):
+        labels = (one for one in self._labels(start, len(self.low)) if letters & one.letters)
+        if not self.is_negated and any(self._role(one.start, one.stop) == "denied" for one in labels):
             return None
-        return NamedOptions(letters, counted[-1][0], counted[-1][1], "option_text")
+        return Selection(letters, *counted[-1][:2], "option_text")
 
     @rule("g5-mc-verdict-for-each-option")
-    def _by_verdicts(self) -> NamedOptions | None:
+    def _by_verdicts(self) -> Selection | None:
         """Return the only option that a list of the options calls right."""
         lines = [*say.VERDICTS.finditer(self.low)]
         right = [m for m in lines if (say.RIGHT.search(m[0]) and not say.WRONG.search(m[0]))]
         letters = {m["letter"].upper() for m in right}
         if len(lines) < 2 or len(letters) != 1 or not letters <= set(self.options.letters):
             return None
-        return NamedOptions(frozenset(letters), *right[0].span("letter"), "conclusion")
+        return Selection(frozenset(letters), *right[0].span("letter"), "conclusion")
 
-    def _letters_as_texts(self, span: tuple[int, int]) -> list[tuple[int, int, frozenset[str]]]:
+    def _letters_as_texts(self, start: int, end: int) -> list[tuple[int, int, frozenset[str]]]:
         """Return where a capital is an option's whole text, and no label ("the formula C")."""
         texts = {t: k for k, t in self.options.texts.items() if len(t) == 1 and t.isupper() and t not in "AI"}
-        capitals = _CAPITAL.finditer(self.shown, *span) if texts else ()
+        capitals = _CAPITAL.finditer(self.shown, start, end) if texts else ()
         return [(*m.span(), frozenset(texts[m[0]])) for m in capitals if m[0] in texts]
 
     @rule(67)
-    def _by_yes_or_no(self, claim: Claim) -> NamedOptions | None:
+    def _by_yes_or_no(self, claim: Claim) -> Selection | None:
         """Return yes or no, or true or false, if these are the options and the reply as a whole says so."""
         sides = {text: letter for letter, text in self.options.low.items()}
         pair = next((pair for pair in (("yes", "no"), ("true", "false")) if sides.keys() == set(pair)), None)
         agrees = polarity(self.low.strip(), self.options.question) if pair else None
         if pair is None or agrees is None:
             return None
-        return NamedOptions(frozenset(sides[pair[not agrees]]), claim.start, claim.end, "yes_or_no")
+        return Selection(frozenset(sides[pair[not agrees]]), claim.start, claim.end, "yes_or_no")
 
     @rule("none-of-the-options")
-    def _none_fits(self, claim: Claim) -> NamedOptions | None:
+    def _none_fits(self, claim: Claim) -> Selection | None:
         """Return the option "none of the above" of a reply that says that no option fits."""
         none = [k for k, text in self.options.low.items() if say.NONE_OPTION.search(text)]
         at = say.NONE_FITS.search(self.low, claim.start, claim.end) if len(none) == 1 else None
         if at is None or self.options.at(self.low, at.start()) is not None:
             return None
-        return NamedOptions(frozenset(none), *at.span(), "option_text")
+        return Selection(frozenset(none), *at.span(), "option_text")
 
     # --- what is said about an option ---
 
@@ -456,9 +442,6 @@ class Choice:
             return "doubted"
         return "named"
 
-    def _is_denied(self, label: Label) -> bool:
-        return bool(say.DENIED_AFTER.match(self.low, label.stop) or say.DOUBTED_AFTER.match(self.low, label.stop))
-
     def _clause_start(self, start: int) -> int:
         """Return where the words before an option begin that are about it: its sentence, or the line before."""
         first = max(0, start - 110)
@@ -486,7 +469,7 @@ _BULLET = Pattern(r"[\s*+>#(\[\"']*(?:-+[ \t]+)?[\s*+>#(\[\"']*")
 _ITEM = Pattern(r"^[ \t*+>#(\[\"'-]{0,12}(?:option )?([a-z])[).:\]]", 8)
 
 
-def _only_options(text: str, at: int, options: ChoiceOptions) -> NamedOptions | None:
+def _only_options(text: str, at: int, options: ChoiceOptions) -> Selection | None:
     """Return the options of a text that is one letter, one option's text or number, or both; None if it is more."""
     if len(text) > 2 * options.longest + 60 and len(text.strip()) > 2 * options.longest + 60:
         return None
@@ -497,15 +480,15 @@ def _only_options(text: str, at: int, options: ChoiceOptions) -> NamedOptions | 
     said, span = text[start:end], (at + start, at + end)
     is_letter = len(said) == 1 and said.isascii() and said.isalpha()
     if is_letter and said.upper() in options:
-        return NamedOptions(frozenset(said.upper()), *span, "bare_letter")
+        return Selection(frozenset(said.upper()), *span, "bare_letter")
     same, letters = options.same(text), _letters_of(said, options)
     is_letter = is_letter and not same
     if is_letter or (len(letters) == 1 and not said.isdecimal()):
-        return NamedOptions(letters or frozenset(said.upper()), *span, "bare_letter")
+        return Selection(letters or frozenset(said.upper()), *span, "bare_letter")
     if same:
         of = f"the text of {' and '.join(same)}"
-        return NamedOptions(frozenset(same), *span, "option_text", ("option_text", of) if same[1:] else None)
-    return NamedOptions(letters, *span, "ordinal" if said.isdecimal() else "several_letters") if letters else None
+        return Selection(frozenset(same), *span, "option_text", ("option_text", of) if same[1:] else None)
+    return Selection(letters, *span, "ordinal" if said.isdecimal() else "several_letters") if letters else None
 
 
 def _letters_of(said: str, options: ChoiceOptions) -> frozenset[str]:
