@@ -34,7 +34,7 @@ _GOES_ON = Pattern(
 
 
 _ROUND, _LOOPS = 200, 3
-"""So many last characters, so many times, are a loop."""
+"""So many last characters, so many times, are a loop. Half and twice of both read the same."""
 
 
 class OwnWords:
@@ -163,7 +163,7 @@ def end_turn(text: str) -> str:
 
 _WORDS = Pattern(r"\w{2,}")
 _SAME_QUESTION = 0.9
-"""The share of a question's words that its repetition has."""
+"""The share of a question's words that its repetition has. With 0.8, one of 495 labelled replies is read wrong."""
 
 
 def this_question(text: str, question: str, answers: re.Pattern[str] | None = None) -> str:

@@ -36,7 +36,7 @@ _MOST = 50
 _LONGEST = 2_000
 """Characters of a claim: what is longer is no answer."""
 _NEAR_FORM = 200
-"""So many characters before the last form of an answer can be of its sentence."""
+"""So many characters before the last form of an answer can be of its sentence; 50 and 400 read the same."""
 _STRONG = ("container", "mark", "declaration")
 _WEAK = ("choice", "conclusion")
 
@@ -469,45 +469,45 @@ def _last(reply: OwnWords, valued: list[Settled[Value]], same: Callable[[Value, 
 
 _TOKEN = Pattern(r"[^\W\d_]{4,}|\d+(?:\.\d+)?|[\u3040-\u9fff\uac00-\ud7af]")
 _NEAR = 2
-"""So many words of the question make what stands before an answer words to this question."""
+"""So many words of the question show that what stands before an answer is about it; 1 and 4 read the same."""
 
 
 def _of_this_question(
     reply: OwnWords, valued: list[Settled[Value]], same: Callable[[Value, Value], bool]
 ) -> list[Settled[Value]]:
-    """Leave out answers to other questions: of demonstrations before, of inventions and summaries behind.
+    """Leave out answers to other questions: demonstrations before this one, inventions and summaries behind it.
 
-    The words before each answer are compared with those of the question. Where no answer has any, and there are three
-    or more, the last one is to this question.
+    An answer is to this question if the words before it are from the question, or if it continues such an answer. If no
+    answer has words of the question, and there are three or more, the last one counts.
     """
     if all(same(one.value, valued[-1].value) for one in valued):  # type: ignore[arg-type]
         return valued
     asked = frozenset(_TOKEN.findall(reply.question.lower()))
     starts = [0, *(one.claim.whole[1] for one in valued)]
-    blocks = [reply.low[start : one.claim.whole[0]] for start, one in zip(starts, valued, strict=False)]
-    shares = [len(asked & set(_TOKEN.findall(block[-3000:]))) for block in blocks]
+    texts_before = [reply.low[start : one.claim.whole[0]] for start, one in zip(starts, valued, strict=False)]
+    shares = [len(asked & set(_TOKEN.findall(text[-3000:]))) for text in texts_before]
     best = max(shares)
     if best < _NEAR:
         is_summary = (
             len(valued) > 2
-            and not any(map(_is_reasoning, blocks))
-            and not any(map(wordings.RECONSIDERED.search, blocks))
+            and not any(map(_is_reasoning, texts_before))
+            and not any(map(wordings.RECONSIDERED.search, texts_before))
         )
         return valued[-1:] if is_summary else valued
-    own: list[Settled[Value]] = []
-    follows = False
-    for one, block, share in zip(valued, blocks, shares, strict=True):
-        is_near = share >= _NEAR or (_is_reasoning(block) and (share > 0 or best < 2 * _NEAR))
-        follows = is_near or (
-            follows
+    answers: list[Settled[Value]] = []
+    belongs = False
+    for one, text, share in zip(valued, texts_before, shares, strict=True):
+        is_near = share >= _NEAR or (_is_reasoning(text) and (share > 0 or best < 2 * _NEAR))
+        belongs = is_near or (
+            belongs
             and (
-                "\n" not in block
-                or wordings.RECONSIDERED.search(block) is not None
-                or _ONLY_FORM.fullmatch(block) is not None
+                "\n" not in text
+                or wordings.RECONSIDERED.search(text) is not None
+                or _ONLY_FORM.fullmatch(text) is not None
             )
         )
-        own += [one] if follows else []
-    return own or valued
+        answers += [one] if belongs else []
+    return answers or valued
 
 
 _ONLY_FORM = Pattern(r"\W*(?:(?:final|answer|my|the|is|so|thus|therefore|correct)\W+)*")
@@ -521,7 +521,10 @@ def _is_reasoning(block: str) -> bool:
 
 _ITEM = Pattern(r"^[ \t*(-]*[a-z][.):][^\n]*$", 8)
 _REASONED = 80
-"""So many letters and digits between two claims are new reasoning."""
+"""So many letters and digits between two claims are new reasoning.
+
+Of 495 labelled replies, 20 reads one wrong letter, and 160 leaves one more without its letter.
+"""
 _NO_WORD = Pattern(r"[\W_]+")
 
 
