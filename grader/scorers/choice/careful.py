@@ -175,7 +175,8 @@ class Choice:
         """Return the options with which a form's content begins, or, behind a declaration, the only ones it names."""
         start, end = claim.start, claim.end
         bare = _only_options(self.shown[start:end], start, self.options)
-        if bare is not None and (len(bare.letters) > 1 or bare.rule == "ordinal"):
+        is_number = bare is not None and bare.rule == "ordinal" and claim.form == "declaration"
+        if bare is not None and (len(bare.letters) > 1 or is_number):
             return bare
         labels = self._labels(start, max(end, self._line_end(start)))
         fill = say.FILL_START.match(self.low, start)

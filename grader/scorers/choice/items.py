@@ -263,9 +263,9 @@ def _advice(answer: str, options: Mapping[str, str], first: int | None) -> str:
     meant = [letter for letter, text in options.items() if said in (letter.casefold(), text.strip().casefold())]
     if len(meant) == 1:
         return f"; write its letter: {meant[0]}"
-    if said.isdigit() and first is not None:
+    if said.isdecimal() and first is not None:
         return f"; answer_from = {first} counts them from {first} to {first + len(letters) - 1}"
-    if said.isdigit() and int(said) <= len(letters):
+    if said.isdecimal() and int(said[:9]) <= len(letters):
         places = [(int(said) - 1, "1"), (int(said), "0")]
         some = " or ".join(f"{letters[at]} (counted from {start})" for at, start in places if 0 <= at < len(letters))
         return f"; write the letter of the option: {some}; or set answer_from in the benchmark.toml"
@@ -273,7 +273,7 @@ def _advice(answer: str, options: Mapping[str, str], first: int | None) -> str:
 
 
 def _first_pass(qid: str, stride: int) -> str:
-    if not qid.isdigit():
+    if not qid.isdecimal():
         raise ValueError(f"{qid!r} is not an index: the passes of a question are found by their index")
     return str(int(qid) % stride)
 

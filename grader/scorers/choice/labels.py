@@ -46,6 +46,7 @@ _FORMULA = Pattern(r"(\$\$?)(?=\S)[^$\n]{1,400}(?<!\s)\1(?!\d)|\\\([^\n]{2,400}?
 _ALONE = Pattern(r"[\s$\\()\[\]{}.*:]|\\(?:text|textbf|mathbf|mathrm|boxed|bf|rm)\b")
 _WORDED = Pattern(r"\\(?:text\w*|mathrm|mathbf|mbox|boxed)\s*\{")
 _WORD_END = Pattern(rf"[{_W}](?=[(\[{{<])")
+_RANGE = Pattern(r"[A-Z] ?- ?$")
 _LONGEST_NOUN = 12
 _MOST = 1000
 
@@ -128,7 +129,7 @@ class _Finder:
         if text is not None:
             own = text[0] == place.letter and not place.bracket
             return Label(frozenset(text[0]), start, end, text[1], certain=True) if own else None
-        if place.letter == "I" and self.options.has_statements:
+        if _RANGE.search(self.shown, max(0, start - 3), start) or (place.letter == "I" and self.options.has_statements):
             return None
         label = _with_text(place, self.low, self.options)
         is_article = self.shown[start:end] == "A" and self.low[end : end + 1] == " "  # "A dog"
