@@ -12,16 +12,7 @@ import msgspec
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-from grader.results import (
-    READINGS,
-    Metric,
-    Outcome,
-    Provenance,
-    Reading,
-    Report,
-    SampleResult,
-    count_unscored,
-)
+from grader.results import READINGS, Metric, Outcome, Provenance, Reading, Report, SampleResult, count_unscored
 from grader.scorers import declarations
 from grader.scorers.mr_ben.facts import MrBenFacts, MrBenRunFacts, ReadingFacts
 from grader.scorers.mr_ben.figures import Weights
@@ -40,9 +31,7 @@ def of_sample(benchmark: str) -> Report:
         target = Path(place) / "predictions.json"
         shutil.copy(folder / "predictions.json", target)
         options = Options(
-            benchmark=benchmark,
-            data=folder / SAMPLES[benchmark],
-            judge_replies=replies if replies.exists() else None,
+            benchmark=benchmark, data=folder / SAMPLES[benchmark], judge_replies=replies if replies.exists() else None
         )
         return grade(target, options, Silent()).report
 
@@ -54,13 +43,7 @@ def read(outcome: str) -> Reading:
 
 @cache
 def sample(
-    qid: str,
-    outcome: str,
-    *,
-    number: int = 0,
-    unit: str = "",
-    group: str = "",
-    official: str = "",
+    qid: str, outcome: str, *, number: int = 0, unit: str = "", group: str = "", official: str = ""
 ) -> SampleResult:
     """`outcome` is the careful one, and the official one unless that is given; `group` is `field=label`."""
     field, _, label = group.partition("=")

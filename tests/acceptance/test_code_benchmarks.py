@@ -115,10 +115,7 @@ def own(tmp_path):
 def test_a_benchmark_of_ones_own_needs_a_toml_file_and_data(own, tmp_path):
     done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP, "-k", "1,2")
     assert done.returncode == 0, done.stderr
-    assert outcomes(tmp_path / "p.json", "careful") == {
-        "twice": ["passed", "failed"],
-        "half": ["passed", "no_answer"],
-    }
+    assert outcomes(tmp_path / "p.json", "careful") == {"twice": ["passed", "failed"], "half": ["passed", "no_answer"]}
     assert "pass@1 by level" in done.stderr
 
 

@@ -82,10 +82,7 @@ def test_every_option_of_the_documents_exists(root):
 
 
 @pytest.mark.parametrize(
-    ("words", "helps"),
-    [
-        (["compare"], "Missing argument '[A=]A_RESULTS'. See `grade compare --help`."),
-    ],
+    ("words", "helps"), [(["compare"], "Missing argument '[A=]A_RESULTS'. See `grade compare --help`.")]
 )
 def test_a_missing_word_is_answered_with_the_next_step(words, helps, tmp_path):
     (tmp_path / "p.json").touch()
@@ -114,9 +111,7 @@ def test_nowhere_to_run_code_is_exit_3_and_says_how_to_get_a_sandbox(sample, mon
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [
-        (["--judge-model", "x", "-b", "humaneval-v"], "--judge-model: the benchmark humaneval-v (-b) does not use it"),
-    ],
+    [(["--judge-model", "x", "-b", "humaneval-v"], "--judge-model: the benchmark humaneval-v (-b) does not use it")],
 )
 def test_an_option_that_means_nothing_for_the_benchmark_is_refused(sample, words, message):
     path, folder = sample("vstar")

@@ -51,10 +51,7 @@ def test_the_reading_can_be_the_official_one_and_a_line_can_be_a_groups(vstar):
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [
-        (["--max-drop", "2"], "--max-drop needs --baseline"),
-        (["--confident"], "--confident needs --fail-under"),
-    ],
+    [(["--max-drop", "2"], "--max-drop needs --baseline"), (["--confident"], "--confident needs --fail-under")],
 )
 def test_a_gate_that_cannot_be_is_exit_2(vstar, words, message):
     said = grade(*vstar[0], *words)

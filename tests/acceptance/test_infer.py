@@ -268,10 +268,7 @@ def test_settings_are_sent_or_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [
-        "top_p=0.95,max_tokens=2048,seed=3,stop=END",
-        '{"top_p": 0.95, "max_tokens": 2048, "seed": 3, "stop": "END"}',
-    ],
+    ["top_p=0.95,max_tokens=2048,seed=3,stop=END", '{"top_p": 0.95, "max_tokens": 2048, "seed": 3, "stop": "END"}'],
 )
 def test_settings_are_sent_with_a_seed_for_each_sample(given: str) -> None:
     with ModelServer.playing(say("A")) as server:

@@ -64,10 +64,7 @@ def test_runs_of_different_things_are_refused(fields: dict[str, Any], message: s
 
 @each(
     ("before", "after"),
-    [
-        ({"a": "correct"}, {"b": "correct"}),
-        ({"a": "unscored", "b": "correct"}, {"a": "correct", "b": "unscored"}),
-    ],
+    [({"a": "correct"}, {"b": "correct"}), ({"a": "unscored", "b": "correct"}, {"a": "correct", "b": "unscored"})],
 )
 def test_runs_without_a_scored_item_in_common_are_refused(before: dict[str, str], after: dict[str, str]) -> None:
     with pytest.raises(UsageError, match=r"^These runs cannot be compared: no item is scored in both\.$"):

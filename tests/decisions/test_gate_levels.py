@@ -91,11 +91,7 @@ def test_mr_score_at_the_allowed_drop_decides_wrongly_in_at_most_5_percent(worse
 
 
 @pytest.mark.parametrize(
-    ("make", "drop", "state"),
-    [
-        (solutions(0.25, 0.05), 3, "not met"),
-        (solutions(0, 0.01), 8, "met"),
-    ],
+    ("make", "drop", "state"), [(solutions(0.25, 0.05), 3, "not met"), (solutions(0, 0.01), 8, "met")]
 )
 def test_a_change_far_from_the_allowed_drop_is_decided(make: Any, drop: float, state: str) -> None:
     assert nearly_always(state, rates(make, drop, SURE_GATES))

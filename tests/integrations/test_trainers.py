@@ -157,10 +157,7 @@ def test_a_prompt_that_lost_its_beginning_is_still_taken_off() -> None:
     assert response_of("B", prompt) == "B"
 
 
-@each(
-    "end",
-    ["<|eot_id|>\n", "<|endoftext|></s> ", "<\uff5cend\u2581of\u2581sentence\uff5c>"],
-)
+@each("end", ["<|eot_id|>\n", "<|endoftext|></s> ", "<\uff5cend\u2581of\u2581sentence\uff5c>"])
 def test_marks_of_the_end_are_no_part_of_an_output(end: str) -> None:
     assert without_end_marks(f"return a</s>b{end}") == "return a</s>b"
 

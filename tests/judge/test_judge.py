@@ -28,11 +28,7 @@ class TestAsking:
         assert replies == {"q1": JudgeReply(text="B", tries=1)}
         (asked,) = server.asked
         assert asked.path == "/v1/chat/completions"
-        assert asked.body == {
-            "model": "m",
-            "messages": [{"role": "user", "content": "prompt of q1"}],
-            "temperature": 0,
-        }
+        assert asked.body == {"model": "m", "messages": [{"role": "user", "content": "prompt of q1"}], "temperature": 0}
         assert asked.headers["authorization"] == f"Bearer {KEY}"
         assert (cost.calls, cost.prompt_tokens, cost.completion_tokens) == (1, 11, 2)
 

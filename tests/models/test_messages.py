@@ -6,15 +6,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import InputError
-from grader.models.messages import (
-    Image,
-    images,
-    message,
-    plain_text,
-    size,
-    user,
-    wire,
-)
+from grader.models.messages import Image, images, message, plain_text, size, user, wire
 from grader.models.prompt import load_template, render
 from tests.models.made import PIXEL
 from tests.tables import each
@@ -31,11 +23,7 @@ def test_an_image_is_sent_as_the_bytes_it_has_and_where_it_stands() -> None:
 
 @each(
     ("data", "media_type"),
-    [
-        (b"\xff\xd8\xff\xe0rest", "image/jpeg"),
-        (b"RIFF\x10\0\0\0WEBPVP8 ", "image/webp"),
-        (b"unknown", "image/png"),
-    ],
+    [(b"\xff\xd8\xff\xe0rest", "image/jpeg"), (b"RIFF\x10\0\0\0WEBPVP8 ", "image/webp"), (b"unknown", "image/png")],
 )
 def test_the_bytes_tell_the_media_type(data: bytes, media_type: str) -> None:
     assert Image(data=data).media_type == media_type

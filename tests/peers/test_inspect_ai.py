@@ -41,9 +41,7 @@ def logged(records: list[dict[str, Any]], folder: Path, form: str) -> Path:
 
     epochs = max(map(len, rest.values()))
     task = inspect_ai.Task(
-        name="asked",
-        dataset=MemoryDataset([Sample(id=qid, input=qid) for qid in rest]),
-        epochs=epochs,
+        name="asked", dataset=MemoryDataset([Sample(id=qid, input=qid) for qid in rest]), epochs=epochs
     )
     model = get_model("mockllm/model", custom_outputs=answered)
     # One sample at a time where there are several epochs, so that they get the texts in their order.

@@ -287,10 +287,10 @@ def test_paths_that_are_no_file_say_so() -> None:
 def test_samples_that_are_suspicious_are_warned_about() -> None:
     text = "def solution(): ...\n" * 6
     assert read(json.dumps([{"qid": "a", "predictions": [text, "B", "B", text, text]}]).encode()).warnings == [
-        '2 of 5 samples are identical to an earlier sample, in 1 qid: "a"',
+        '2 of 5 samples are identical to an earlier sample, in 1 qid: "a"'
     ]
     assert read(json.dumps([{"qid": "a", "predictions": [text] * 1001}]).encode()).warnings == [
-        '1,000 of 1,001 samples are identical to an earlier sample, in 1 qid: "a"',
+        '1,000 of 1,001 samples are identical to an earlier sample, in 1 qid: "a"'
     ]
     joined = [{"qid": q, "predictions": ["A", text]} for q in ("a", "b", "a")]
     assert read(json.dumps(joined).encode()).warnings == [

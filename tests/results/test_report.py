@@ -2,17 +2,7 @@
 
 import msgspec
 
-from grader.results import (
-    Calls,
-    FirstDifference,
-    Metric,
-    Outcome,
-    Reading,
-    SampleResult,
-    change,
-    is_same,
-    observations,
-)
+from grader.results import Calls, FirstDifference, Metric, Outcome, Reading, SampleResult, change, is_same, observations
 from tests.made_runs import figures
 from tests.tables import each
 

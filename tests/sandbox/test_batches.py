@@ -119,8 +119,7 @@ def test_all_answers_fit_into_a_message_or_are_garbage() -> None:
 
 
 @each(
-    "said",
-    {"calls": dialogue.LockStep(-1, ["{}"] * 100, each=24 << 20), "runs": dialogue.ScriptRuns(-1, ["1"] * 100)},
+    "said", {"calls": dialogue.LockStep(-1, ["{}"] * 100, each=24 << 20), "runs": dialogue.ScriptRuns(-1, ["1"] * 100)}
 )
 def test_an_answer_that_does_not_fit_beside_the_ones_before_is_left_to_another_job(said: Any) -> None:
     sizes = [2, 7 << 20, 20 << 20]

@@ -11,13 +11,7 @@ SIGNATURE = f"{HELPERS}def solution(f, xs):\n    '''Apply.'''\n"
 HONEST = "def solution(f, xs):\n    return [f(x) for x in xs]"
 
 
-@each(
-    "test",
-    [
-        "assert solution(abs, [-1, 2]) == [1, 2]",
-        "import math\nassert solution(math.sqrt, [4]) == [2]",
-    ],
-)
+@each("test", ["assert solution(abs, [-1, 2]) == [1, 2]", "import math\nassert solution(math.sqrt, [4]) == [2]"])
 def test_a_function_of_a_library_can_be_called_by_the_program(test: str) -> None:
     assert phases.beside(HONEST, test, SIGNATURE, HONEST) == phases.CONFIRMED
 

@@ -216,10 +216,7 @@ def test_answers_are_compared_in_a_process_with_limits() -> None:
         {"expected": one, "given": "not a message"},
         {"expected": one},
     )["compared"]
-    assert made["verdicts"] == [
-        [True, True, ""],
-        *([False, False, text] for text in ("", "ValueError: no", "", "")),
-    ]
+    assert made["verdicts"] == [[True, True, ""], *([False, False, text] for text in ("", "ValueError: no", "", ""))]
     why = "the answer is `2`, expected `1`"
     assert made["shown"] == {"1": {"expected": "1", "returned": "2", "why": why}}
 

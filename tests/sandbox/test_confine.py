@@ -52,10 +52,7 @@ def tried() -> dict[str, list[object]]:
     return dict(json.loads(said[said.index("{") :]))
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["lease", "notify", "pidfd", "buffer", "inet", "inotify", "limits of another"],
-)
+@pytest.mark.parametrize("name", ["lease", "notify", "pidfd", "buffer", "inet", "inotify", "limits of another"])
 def test_what_reaches_beyond_the_program_is_refused(tried: dict[str, list[object]], name: str) -> None:
     assert tried[name] == ["PermissionError", 1]
 

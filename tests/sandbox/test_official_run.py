@@ -19,10 +19,7 @@ def official(program: str) -> dict[str, Any]:
 
 @each(
     ("message", "text"),
-    [
-        ("'x' * 30_000", "x" * 20_000 + "... [10000 more characters]"),
-        ("'\\ud800\\x00\\x1b'", "\ufffd\x00\x1b"),
-    ],
+    [("'x' * 30_000", "x" * 20_000 + "... [10000 more characters]"), ("'\\ud800\\x00\\x1b'", "\ufffd\x00\x1b")],
 )
 def test_a_message_is_cut_and_half_of_a_character_is_replaced(message: str, text: str) -> None:
     """What else the published evaluators say is in test_official_results.py."""

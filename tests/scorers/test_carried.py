@@ -55,10 +55,7 @@ def test_a_table_of_yes_and_no_carries_its_questions_too() -> None:
     ],
 )  # fmt: skip
 def test_logs_carry_their_tasks_under_names_of_their_own(
-    name: str,
-    tool: str,
-    fields: dict[str, object],
-    row: dict[str, object],
+    name: str, tool: str, fields: dict[str, object], row: dict[str, object]
 ) -> None:
     assert carried(name, fields, format=tool).rows == [row]
 

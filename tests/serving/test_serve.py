@@ -56,11 +56,7 @@ class Served(NamedTuple):
 @contextlib.contextmanager
 def served(*options: str, command: list[str] = COMMAND, **variables: str) -> Iterator[Served]:
     process = subprocess.Popen(
-        [*command, "--port", "0", *options],
-        cwd=ROOT,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | variables,
+        [*command, "--port", "0", *options], cwd=ROOT, stderr=subprocess.PIPE, text=True, env=os.environ | variables
     )
     try:
         line = process.stderr.readline()

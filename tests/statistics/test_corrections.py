@@ -2,11 +2,7 @@
 
 import pytest
 
-from grader.statistics.corrections import (
-    benjamini_hochberg,
-    holm,
-    shares_differ,
-)
+from grader.statistics.corrections import benjamini_hochberg, holm, shares_differ
 
 
 def test_shares_differ_only_beyond_chance() -> None:

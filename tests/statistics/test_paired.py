@@ -9,13 +9,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.statistics.paired import (
-    Difference,
-    detectable_in_words,
-    difference,
-    interval,
-    permutation,
-)
+from grader.statistics.paired import Difference, detectable_in_words, difference, interval, permutation
 from tests.conftest import THOROUGH
 from tests.tables import each
 

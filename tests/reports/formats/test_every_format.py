@@ -46,10 +46,7 @@ def comparison(**changes: object) -> Comparison:
     return Comparison(**{**made, **named, "risen": [], "fallen": flips, "notes": ["A note."], **changes})
 
 
-DOCUMENTS = {
-    "comparison": of_comparison.document(comparison()),
-    "leaderboard": of_leaderboard.document(RANKED),
-}
+DOCUMENTS = {"comparison": of_comparison.document(comparison()), "leaderboard": of_leaderboard.document(RANKED)}
 
 
 def written(document: Document, ending: str) -> bytes:
@@ -110,10 +107,7 @@ def test_every_format_has_a_row_a_thing_with_the_same_values(name: str) -> None:
 
 
 def test_json_is_the_whole_record_and_csv_has_unrounded_values() -> None:
-    kinds = {
-        "comparison": (Comparison, comparison()),
-        "leaderboard": (Leaderboard, RANKED),
-    }
+    kinds = {"comparison": (Comparison, comparison()), "leaderboard": (Leaderboard, RANKED)}
     for name, (kind, record) in kinds.items():
         assert msgspec.json.decode(format_of("-")(DOCUMENTS[name]), type=kind) == record
     (row,) = rows_of(DOCUMENTS["comparison"])

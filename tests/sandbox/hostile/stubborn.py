@@ -74,7 +74,7 @@ def solution(x):
         except OSError:
             pass
     raise ValueError(f"reached {got}" if got else "reached nobody")
-""",
+"""
 }
 """They say whom they have reached."""
 PROGRAMS = [
@@ -166,10 +166,7 @@ def solution(x):
 """,
             official=NOT_PASSED,
         )
-        for what, call in (
-            ("all", "os.kill(-1, {})"),
-            ("its-group", "os.kill(0, {})"),
-        )
+        for what, call in (("all", "os.kill(-1, {})"), ("its-group", "os.kill(0, {})"))
         for number in (9, 19)
         for call in (call.format(number),)
     ),

@@ -136,11 +136,7 @@ def test_declarations_in_other_languages(text: str) -> None:
         ("Both A and B", {"A": "x", "B": "y", "C": "Both A and B"}, "C"),
         ("None of the above", {"A": "x", "B": "y", "C": "None of the above"}, "C"),
         ("None of them fits.", {"A": "x", "B": "y", "C": "None of the above"}, "C"),
-        (
-            "A. x\nB. y\nC. None of the above\n\nIt is a bird.",
-            {"A": "x", "B": "y", "C": "None of the above"},
-            NONE,
-        ),
+        ("A. x\nB. y\nC. None of the above\n\nIt is a bird.", {"A": "x", "B": "y", "C": "None of the above"}, NONE),
         ("N/A", {"A": "nan", "B": "N/A"}, "B"),
         ("The dog is to the left of the cat", SIDES, "B"),
         ("Yes, the car is red.", YES_NO, "A"),

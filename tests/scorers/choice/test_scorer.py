@@ -370,10 +370,7 @@ def test_a_template_may_use_columns_fields_and_the_text_that_it_replaces() -> No
     assert asked("mmbench", item(category="animals"), template) == "animals|What is it?|a dog|A. a cat\nB. a dog|True"
 
 
-@each(
-    ("last", "passes"),
-    [("a cow", ["1", "1000001", "2000001"]), ("None of the above", ["1", "1000001"])],
-)
+@each(("last", "passes"), [("a cow", ["1", "1000001", "2000001"]), ("None of the above", ["1", "1000001"])])
 def test_passes_that_the_data_leaves_out_are_asked_too(last: str, passes: list[str]) -> None:
     declared = declarations.load("mmbench")
     first = item(options={**OPTIONS, "C": last}, **OPTIONS, C=last, answer="B")

@@ -76,10 +76,7 @@ def test_fenced_blocks_are_found_as_without_possessive_repetitions(text: str) ->
     assert [match.span(2) for match in found] == [match.span(2) for match in wanted]
 
 
-@each(
-    "source",
-    ["def f(", "(" * 5000, "\x00", "x = '\ud800'", "-" * 100_000 + "1", "1" * 5000, "a" * (MAX_SOURCE + 1)],
-)
+@each("source", ["def f(", "(" * 5000, "\x00", "x = '\ud800'", "-" * 100_000 + "1", "1" * 5000, "a" * (MAX_SOURCE + 1)])
 def test_source_that_breaks_the_parser_is_no_program(source: str) -> None:
     assert parse(source) is None
 

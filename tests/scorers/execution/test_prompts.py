@@ -26,10 +26,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-@each(
-    ("mode", "expected"),
-    [("v2c", "8232ec33b020b38a"), ("v2c-cot", "a9639790b4a1e7ec"), ("t2c", "d9650a26ae1aa69f")],
-)
+@each(("mode", "expected"), [("v2c", "8232ec33b020b38a"), ("v2c-cot", "a9639790b4a1e7ec"), ("t2c", "d9650a26ae1aa69f")])
 def test_a_mode_of_one_request_sends_the_published_text(mode: str, expected: str) -> None:
     (turn,) = asked(mode)
     assert digest(turn.text({})) == expected

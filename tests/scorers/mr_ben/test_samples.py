@@ -12,18 +12,7 @@ from grader.results import READINGS, JudgeProvenance
 from grader.scorers.mr_ben.facts import facts_of
 from tests.conftest import ROOT
 from tests.models.server import ModelServer, fail, say
-from tests.scorers.mr_ben.made import (
-    MATH,
-    RIGHT,
-    YES,
-    facts_of_run,
-    figures,
-    folder,
-    metric,
-    predictions,
-    replies,
-    run,
-)
+from tests.scorers.mr_ben.made import MATH, RIGHT, YES, facts_of_run, figures, folder, metric, predictions, replies, run
 
 
 def test_a_row_without_a_prediction_is_an_error_or_wrong(tmp_path: Path) -> None:

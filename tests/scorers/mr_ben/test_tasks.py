@@ -10,14 +10,7 @@ from grader.errors import DataUnavailableError, GradeError, InputError, UsageErr
 from grader.predictions.layouts import mr_ben, row_qids
 from grader.scorers import declarations
 from grader.scorers.mr_ben import tasks
-from tests.scorers.mr_ben.made import (
-    MATH,
-    RIGHT,
-    folder,
-    predictions,
-    run,
-    sample_rows,
-)
+from tests.scorers.mr_ben.made import MATH, RIGHT, folder, predictions, run, sample_rows
 from tests.tables import each
 
 
@@ -109,8 +102,7 @@ def test_a_second_row_with_the_same_key_gets_a_number() -> None:
 
 
 @each(
-    "data",
-    [None, [], {}, {"u": []}, {"u": [1]}, {"a": {"b": 1}}, [{"qid": "q", "predictions": ["x"]}], sample_rows()],
+    "data", [None, [], {}, {"u": []}, {"u": [1]}, {"a": {"b": 1}}, [{"qid": "q", "predictions": ["x"]}], sample_rows()]
 )
 def test_anything_else_is_not_a_scored_file(data: object) -> None:
     assert mr_ben(data) is None

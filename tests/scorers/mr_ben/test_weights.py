@@ -19,17 +19,7 @@ from grader.scorers.mr_ben.reading import GoldRow
 from grader.scorers.mr_ben.scorer import MrScore
 from grader.scorers.mr_ben.tasks import MrBenTask
 from tests.conftest import ROOT
-from tests.scorers.mr_ben.made import (
-    MATH,
-    NO,
-    RIGHT,
-    facts_of_run,
-    figures,
-    folder,
-    predictions,
-    replies,
-    run,
-)
+from tests.scorers.mr_ben.made import MATH, NO, RIGHT, facts_of_run, figures, folder, predictions, replies, run
 from tests.tables import each
 
 

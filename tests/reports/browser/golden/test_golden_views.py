@@ -51,10 +51,7 @@ _SANDBOX = ["--sandbox", "bubblewrap", *bundled.LIMITS]
     [
         pytest.param(
             name,
-            marks=[
-                *([pytest.mark.bubblewrap] if name in CODE else []),
-                *([] if name in QUICK else [pytest.mark.slow]),
-            ],
+            marks=[*([pytest.mark.bubblewrap] if name in CODE else []), *([] if name in QUICK else [pytest.mark.slow])],
         )
         for name in ITEMS
     ],
@@ -82,10 +79,7 @@ def test_a_bundled_sample_is_shown_as_it_was(
     _compare(FOLDER / f"{benchmark}.txt", "\n".join(parts))
 
 
-RUNS = {
-    "compare.html": ("tab=summary", "tab=items", "tab=items&item=0"),
-    "leaderboard.html": ("",),
-}
+RUNS = {"compare.html": ("tab=summary", "tab=items", "tab=items&item=0"), "leaderboard.html": ("",)}
 """Page of several runs -> the views that are kept."""
 
 

@@ -133,11 +133,7 @@ def _sample(task: NumericTask, number: int, text: str | None, tolerance: float) 
         first = last = missing_reading(Outcome.NO_ANSWER)
     off = abs(float(found[-1][0]) - task.target) if found else None
     return SampleResult(
-        qid=task.id,
-        sample=number,
-        official=first,
-        careful=last,
-        facts=NumericFacts(target=task.target, off=off),
+        qid=task.id, sample=number, official=first, careful=last, facts=NumericFacts(target=task.target, off=off)
     )
 
 
