@@ -277,7 +277,7 @@ def test_a_row_whose_tests_are_not_python_is_failed_officially_and_not_judged_ca
     path = with_tasks(tmp_path, *rows, TWICE | {"name": "odd", "asserts": "assert ("})
     done = grade(path, "-b", tmp_path / "own", "--limit", "31", *BUBBLEWRAP)
     assert done.returncode == 0, done.stderr
-    assert "the official reading counts them as the published scorer does" in " ".join(done.stderr.split())
+    assert "The official reading counts them as the published scorer does" in " ".join(done.stderr.split())
     results = json.loads((tmp_path / "p_results.json").read_text())
     (odd,) = [sample for sample in results["samples"] if sample["qid"] == "odd"]
     assert [(odd[name]["outcome"], odd[name]["credit"]) for name in ("official", "careful")] == [
