@@ -65,6 +65,9 @@ class ProcessSupervisor(channel.Channel):
         data: bytes = self._stdout.read(1 << 20)
         return data
 
+    def yield_cores(self, *, to_others: bool) -> None:
+        """Do nothing: the priority that the supervisor gives to a slow program counts on the whole machine."""
+
     def close(self) -> None:
         """Kill bubblewrap, which also ends its process namespace and mounts."""
         with contextlib.suppress(ProcessLookupError):

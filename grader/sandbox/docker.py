@@ -32,6 +32,9 @@ SOCKET_SECONDS = 60.0
 OWNER_LABEL = f"{image.LABEL}.owner"
 CAPABILITIES = ["SETUID", "SETGID", "KILL", "SYS_NICE"]
 PIDS = 256
+SHARES, LOW_SHARES = 1024, 64
+"""The engine's usual share of the cores for a container, and that of one with a slow program: up to seven of them
+together get less than one other."""
 # Memory for the supervisor, the zygote and the linter, in addition to the program's own.
 SUPERVISOR_BYTES = 512 << 20
 
@@ -131,6 +134,11 @@ class ContainerSupervisor(channel.Channel):
             if not part:
                 return b""
             self._buffer += part
+
+    def yield_cores(self, *, to_others: bool) -> None:
+        """Change the container's share: the priority of a process inside counts within its container only."""
+        with contextlib.suppress(Exception):
+            self._container.update(cpu_shares=LOW_SHARES if to_others else SHARES)
 
     def close(self) -> None:
         """Remove the container, running or not."""

@@ -76,6 +76,9 @@ class Supervisor(Protocol):
     def receive(self, timeout: float) -> Answer:
         """Return the next answer; raises SupervisorLostError at the end of the stream or after `timeout` seconds."""
 
+    def yield_cores(self, *, to_others: bool) -> None:
+        """Let other supervisors have more of the cores from now on, or no longer. It never raises."""
+
     def close(self) -> None:
         """End it and remove everything that belongs to it. It never raises, and may be called twice."""
 

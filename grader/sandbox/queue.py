@@ -316,6 +316,9 @@ class JobQueue:
             with self._lock:
                 member.slow = True
                 self._hand_out()
+            member.supervisor.yield_cores(to_others=True)
+        if member.slow:
+            member.supervisor.yield_cores(to_others=False)
         if "damaged" in answer:
             raise SupervisorLostError(str(answer["damaged"]))
         return answer

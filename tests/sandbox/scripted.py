@@ -52,6 +52,9 @@ class Scripted:
             with self.backend.lock:
                 self.backend.running -= 1
 
+    def yield_cores(self, *, to_others):
+        """Do nothing."""
+
     def answer(self, job):
         match job["do"]:
             case "die":
