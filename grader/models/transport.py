@@ -78,6 +78,9 @@ class Transport(openai.DefaultHttpxClient):
                     raise httpx2.ReadTimeout("the reply was not complete in time", request=response.request)
         finally:
             response.close()
+            if self.is_closed and (connection := response.extensions.get("network_stream")) is not None:
+                # It was opened while this was closed, so nothing else closes it.
+                connection.close()
         headers = [(name, self._hidden(value.encode()).decode()) for name, value in response.headers.items()]
         kept = [pair for pair in headers if pair[0].lower() not in _OF_THE_TRANSFER]
         return httpx2.Response(

@@ -1,5 +1,6 @@
 """The judge against a server in trouble: what it repeats, says, and gives up on."""
 
+import gc
 import signal
 import subprocess
 import sys
@@ -79,6 +80,17 @@ class TestHopeless:
             "Set OPENAI_API_KEY, or grade without a judge, or with --judge-replies FILE."
         )
         assert len(server.asked) <= 8
+
+    def test_a_judge_that_fails_during_requests_leaves_no_connection_open(self) -> None:
+        for _ in range(10):  # the requests that go on are in other moments each time
+            with (
+                ModelServer.playing(fail(401)) as server,
+                judge(server) as it,
+                pytest.raises(InfrastructureError),
+            ):
+                it.ask(questions(8))
+        # Python warns of a socket that nobody has closed, and pytest turns this into an error.
+        gc.collect()
 
     def test_ctrl_c_ends_the_process_at_once_and_keeps_what_was_answered(self, tmp_path: Path) -> None:
         slow = threading.Event()
