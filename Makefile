@@ -143,7 +143,7 @@ PEERS_FILES := lmms-eval==0.7.3 nvidia-vlmeval==26.3 ms-vlmeval==0.0.20 areal==1
 	@echo "Setting up .venv-peers (once; TRL brings torch: gigabytes)"
 	@$(PYTHON) -m venv .venv-peers
 	@.venv-peers/bin/python -m pip install -qq --upgrade 'pip>=25.1'
-	@.venv-peers/bin/python -m pip install -qq --editable . 'pytest>=8.3,<9.2' hypothesis filelock loguru pandas
+	@.venv-peers/bin/python -m pip install -qq --editable . 'pytest>=8.3,<9.2' pytest-xdist hypothesis filelock loguru pandas
 	@for peer in $(PEERS); do .venv-peers/bin/python -m pip install -qq $$peer || echo "$$peer cannot be had: skipped"; done
 	@for peer in $(PEERS_FILES); do .venv-peers/bin/python -m pip install -qq --no-deps --target .venv-peers/$${peer%==*} $$peer || \
 	  echo "$$peer cannot be had: skipped"; done

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.integrations import shapes
-from grader.integrations.rewards import pool_of, reward_of
+from grader.integrations.rewards import pool_of
 
 
 def reward(prompt: str, completions: str, prompt_ids: list[int], completion_ids: list[int], **row: Any) -> float:
@@ -18,7 +18,7 @@ def reward(prompt: str, completions: str, prompt_ids: list[int], completion_ids:
     del prompt, prompt_ids, completion_ids
     pool, task = pool_of(), row["task"]
     (result,) = pool.grade_samples([(task if isinstance(task, str) else shapes.any_of(task), completions)])
-    found = reward_of(result, pool.reward)
+    found = result.reward
     if found is None:
         raise RuntimeError(result.careful.detail)
     return found

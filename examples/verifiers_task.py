@@ -11,7 +11,7 @@ from typing import Any
 import verifiers.v1 as vf
 
 from grader.integrations import shapes
-from grader.integrations.rewards import pool_of, reward_of
+from grader.integrations.rewards import pool_of
 
 
 class GradedData(vf.TaskData):
@@ -29,7 +29,7 @@ class Graded(vf.Task[GradedData]):
         pool, task = pool_of(), self.data.task
         sample = task if isinstance(task, str) else shapes.any_of(task), trace.last_reply
         (result,) = await pool.grade_samples_async([sample])
-        found = reward_of(result, pool.reward)
+        found = result.reward
         if found is None:
             raise RuntimeError(result.careful.detail)
         return found

@@ -1,5 +1,7 @@
 """The scripts that give results to other tools: each one's output is read with its target's own schema or reader."""
 
+import ast
+import importlib.util
 import json
 import os
 import subprocess
@@ -153,3 +155,20 @@ def test_a_tracker_gets_metrics_facts_and_samples(script: str, library: str, tex
     assert logged["protocol"] == report.protocol
     rows = logged["samples"]
     assert set(rows.values() if isinstance(rows, dict) else [rows]) == {len(report.samples)}
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_what_an_example_imports_from_grade_is_there(script: Path) -> None:
+    """Some need another tool to run, so they run with the peers only."""
+    names = [
+        (node.module, alias.name)
+        for node in ast.walk(ast.parse(script.read_text()))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("grader")
+        for alias in node.names
+    ]
+    missing = [(module, name) for module, name in names if not _is_there(module, name)]
+    assert missing == []
+
+
+def _is_there(module: str, name: str) -> bool:
+    return hasattr(importlib.import_module(module), name) or importlib.util.find_spec(f"{module}.{name}") is not None
