@@ -1,5 +1,6 @@
 """Logs that inspect_ai writes, in both of its formats: they are graded as the same texts in a prediction file."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -26,23 +27,29 @@ GRADED = {
 """Benchmark -> predictions, data, options."""
 
 
-def logged(records: list[dict[str, Any]], folder: Path, form: str) -> Path:
-    """Let inspect_ai ask a mock model that gives these texts, an epoch for each, and return its log."""
+def logged(records: list[dict[str, Any]], folder: Path, form: str, data: Path | None = None) -> Path:
+    """Let inspect_ai ask a mock model that gives these texts, an epoch for each, and return its log.
+
+    `data`: a table with the questions, which stand before the ids in the prompts.
+    """
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
     rest = {record["qid"]: list(record["predictions"]) for record in records}
 
     def answered(messages: list[Any], *_: object) -> ModelOutput:
-        output = ModelOutput.from_content("mockllm/model", rest[messages[-1].text].pop(0))
+        output = ModelOutput.from_content("mockllm/model", rest[messages[-1].text.split("\n")[-1]].pop(0))
         # Else the mock counts tokens, with a vocabulary that it fetches.
         output.usage = ModelUsage()
         return output
 
+    questions: dict[str, str] = {}
+    if data is not None:
+        with data.open(encoding="utf-8", newline="") as file:
+            questions = {row["index"]: row["question"] for row in csv.DictReader(file, delimiter="\t")}
+    asked = [Sample(id=qid, input=f"{questions[qid]}\n{qid}" if qid in questions else qid) for qid in rest]
     epochs = max(map(len, rest.values()))
-    task = inspect_ai.Task(
-        name="asked", dataset=MemoryDataset([Sample(id=qid, input=qid) for qid in rest]), epochs=epochs
-    )
+    task = inspect_ai.Task(name="asked", dataset=MemoryDataset(asked), epochs=epochs)
     model = get_model("mockllm/model", custom_outputs=answered)
     # One sample at a time where there are several epochs, so that they get the texts in their order.
     (log,) = inspect_ai.eval(
@@ -60,7 +67,8 @@ def test_a_log_is_graded_as_its_texts(benchmark: str, form: str, request: Any, t
     if predictions.is_relative_to(SHARED):
         request.getfixturevalue("shared")
     options = ["-b", benchmark, "--data", str(data), *more]
-    log = logged(json.loads(predictions.read_text()), tmp_path / "logs", form)
+    table = data if data.suffix == ".tsv" else None  # a log whose questions are not the data's is refused
+    log = logged(json.loads(predictions.read_text()), tmp_path / "logs", form, table)
     done = grade(log, *options, "--sandbox", "bubblewrap", "--no-cache", "-q", "--output-dir", tmp_path)
     assert done.returncode == 0, done.stderr
     (found,) = tmp_path.glob("*_results.json")
