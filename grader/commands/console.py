@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def say(text: str) -> None:
-    """Print a message; replace its control characters. It is one line where no terminal is, so that `grep` finds it."""
+    """Print a message without control characters. If it is not for a terminal, it is one line, for `grep`."""
     shown = "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text.expandtabs(2))
     _write(fitted(shown, sys.stderr))
 

@@ -93,7 +93,7 @@ def _reply_of(lowered: Mapping[str, str]) -> str:
     known = next((name for name in _REPLIES if name in lowered and name != "answer"), "")
     words = {name: name.split("_") for name in lowered if name != "answer"}
     if known:
-        # Where a tool also has what it made of a reply, the reply has a longer name.
+        # A tool that also stores the extracted answer gives the whole reply a longer name.
         whole = (n for n, parts in words.items() if parts[0] in _WHOLE and parts[-1].rstrip("s") == known.rstrip("s"))
         return lowered[next(whole, known)]
     ends = (name for name, parts in words.items() if parts[-1] in _REPLIES and _OF_THE_TASK.isdisjoint(parts))

@@ -33,8 +33,8 @@ OWNER_LABEL = f"{image.LABEL}.owner"
 CAPABILITIES = ["SETUID", "SETGID", "KILL", "SYS_NICE"]
 PIDS = 256
 SHARES, LOW_SHARES = 1024, 64
-"""The engine's usual share of the cores for a container, and that of one with a slow program: up to seven of them
-together get less than one other."""
+"""The share of the cores of a container: the engine's usual one, and a sixteenth of it while its program is slow. Seven
+slow ones together get less than a quick one."""
 # Memory for the supervisor, the zygote and the linter, in addition to the program's own.
 SUPERVISOR_BYTES = 512 << 20
 

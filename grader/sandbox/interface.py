@@ -77,7 +77,7 @@ class Supervisor(Protocol):
         """Return the next answer; raises SupervisorLostError at the end of the stream or after `timeout` seconds."""
 
     def yield_cores(self, *, to_others: bool) -> None:
-        """Let other supervisors have more of the cores from now on, or no longer. It never raises."""
+        """From now on, let other supervisors have more of the cores, or stop this. It never raises."""
 
     def close(self) -> None:
         """End it and remove everything that belongs to it. It never raises, and may be called twice."""

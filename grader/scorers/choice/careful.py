@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 Standing = Literal["denied", "doubted", "named"]
 
 _SHORT = 600
-"""Characters. A longer reply is read by its forms, lines and last sentences alone: options are named in any derivation.
+"""Characters. In a longer reply, only forms, lines and the last sentences count: any derivation names options.
 
 Of 495 labelled replies, 300 leaves one more without its letter, and 1,200 reads one wrong letter.
 """
 _SHORTEST = 120
 """Characters. In so short a reply, a quantity of an option is not one of a derivation. 30 and 480 read the same."""
 _LAST = 3
-"""So many last sentences of a longer reply can answer. One alone leaves a labelled reply without its letter."""
+"""Number of last sentences of a longer reply that can answer. With one, a labelled reply loses its letter."""
 _LETTERS = Pattern(r"[A-Z](?:(?:[\s,/&+;\"']|and|or)*[A-Z])+")
 _NOTHING = "no declared answer, no box or tag, no line and no closing sentence with an option"
 

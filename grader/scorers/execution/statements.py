@@ -192,7 +192,7 @@ def needed(body: Sequence[Statement], names: Iterable[str]) -> list[Statement]:
     binds, uses = _index(body, "bound"), _index(body, "used")
     shows = _users(body, asked | _SHOWS)
     kept = {n for n, one in enumerate(body) if one.acts and one.words & _SETTINGS and not one.words & shows}
-    # A name is needed, or it is that of a function that may change what is needed: then only its calls matter.
+    # (Name, whether the name itself is needed). If not, its function may change what is needed: only its calls matter.
     waiting = [(name, True) for name in (*asked, *(name for n in kept for name in body[n].used))]
     seen = {*waiting}
     while waiting:

@@ -173,7 +173,10 @@ def _content(reply: OwnWords, text: str, claim: Claim) -> str:
 
 
 def _verdict_with_step(found: Settled[Stance] | None, step: str | None) -> tuple[Correctness | None, str, str]:
-    """Return the verdict, its rule, and why there is no verdict. Where it is hedged or missing, the step decides."""
+    """Return the verdict, its rule, and why there is none.
+
+    If the response gives no verdict, or only a possible one, a named step decides: it says that there is a mistake.
+    """
     names_step = step is not None and step != steps.NOT_APPLICABLE
     if found is None or found.value is None:
         return ("incorrect", _IMPLIED, "") if names_step else (None, "no verdict", _UNSAID)
