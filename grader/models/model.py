@@ -116,7 +116,7 @@ class RequestRecord(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     """From the first attempt to the last one's end."""
     attempts: int = 0
-    """Requests sent; 0: none, because no request could succeed."""
+    """Requests sent; 0: there is no outcome, because no request could succeed, or the model was closed meanwhile."""
     error: str | None = None
     """Why the request failed; None: there is a reply."""
 
@@ -193,6 +193,9 @@ class Model:
         """Return the reply, or why there is none. Raises InfrastructureError if the key is refused."""
         began = time.monotonic()
         reply, attempts = (Reply(error=self.stopped), 0) if self.stopped else self._ask(request)
+        if reply.error is not None and self._transport is not None and self._transport.is_closed:
+            # That the request failed says nothing about the server: it was interrupted.
+            reply, attempts = Reply(error=self.stopped), 0
         if attempts:
             self._count(request.qid, reply)
         error = None if reply.error is None else one_line(reply.error, _ERROR_LIMIT)

@@ -54,13 +54,16 @@ class Transport(openai.DefaultHttpxClient):
         except httpx2.TransportError as error:
             self.trouble = str(error) or type(error).__name__
             is_connecting = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
-            if is_connecting and not self.has_connected:
+            self.has_connected = self.has_connected or not is_connecting
+            if self.is_closed or not self.has_connected:
                 raise openai.APIConnectionError(request=request) from error
-            self.has_connected = True
             if isinstance(error, httpx2.ReadTimeout):
                 # Not repeated: the server is most likely still at work on it.
                 raise openai.APITimeoutError(request) from error
             raise
+        except RuntimeError as error:
+            # The client was closed while the SDK waited to repeat the request.
+            raise openai.APIConnectionError(request=request) from error
         if response.status_code == 429 and _NO_QUOTA in response.content:
             response.headers[_SHOULD_RETRY] = "false"
         self.trouble = f"HTTP {response.status_code}" if is_temporary(response.status_code) else ""

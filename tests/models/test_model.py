@@ -158,7 +158,18 @@ class TestTrouble:
         assert records[-1].error == it.stopped
         assert it.stopped.startswith(f"10 tasks in a row failed, the last: {server.url} replied with HTTP 404: no m")
 
-    def test_a_long_wait_ends_when_no_request_can_succeed(self) -> None:
+    @pytest.mark.parametrize("action", [fail(429, retry_after="3000"), fail(429), HANG_UP], ids=str)
+    def test_a_request_ends_without_an_outcome_when_the_model_is_closed(self, action: Action) -> None:
+        def close(_asked: Asked) -> Action:
+            it.close()
+            return action
+
+        with ModelServer(close) as server, model(server) as it:
+            record = it.ask(request())
+        assert (record.attempts, record.error) == (0, "the model is closed")
+        assert len(server.asked) == 1
+
+    def test_closing_ends_a_long_wait(self) -> None:
         with ModelServer.playing(fail(429, retry_after="3000")) as server, model(server) as it:
             records: list[RequestRecord] = []
             waiting = threading.Thread(target=lambda: records.append(it.ask(request())))
@@ -167,7 +178,7 @@ class TestTrouble:
                 time.sleep(0.01)
             it.close()
             waiting.join(60)
-        assert [record.attempts for record in records] == [1]
+        assert [record.attempts for record in records] == [0]
 
     def test_a_server_that_was_never_reached_is_asked_once(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
