@@ -143,6 +143,8 @@ FORMATS = (
     Format(name="vlmevalkit", has=("index prediction",), id=("index",), texts=("prediction",), leaves_out=("image",)),
     Format(name="evalplus", has=("task_id solution", "task_id completion"), id=("task_id",),
            texts=("solution", "completion"), code=("solution",), continues=("completion",), carries=False),
+    Format(name="evalplus-results", id=("task_id",), texts=("solution",), code=("solution",), carries=False,
+           unfold=layouts.evalplus_results),
     # Scripts, and ZeroEval
     Format(name="records", has=("id output", "id messages"), id=("id",), texts=("output", "messages"),
            carries=False),

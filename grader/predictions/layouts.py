@@ -193,6 +193,20 @@ def _with_attachment(text: object, sample: Row) -> object:
     return text
 
 
+# --- EvalPlus ---------------------------------------------------------------------------------------------------
+
+
+def evalplus_results(results: object) -> Contents | None:
+    """Return the samples of EvalPlus' results (`_eval_results.json`, 0.3), which repeat the programs that were run."""
+    tasks = results.get("eval") if isinstance(results, dict) else None
+    if not isinstance(tasks, dict) or not all(isinstance(samples, list) for samples in tasks.values()):
+        return None
+    rows = [sample for samples in tasks.values() for sample in samples]
+    if not rows or not all(isinstance(row, dict) and row.keys() >= {"task_id", "solution"} for row in rows):
+        return None
+    return Contents(rows)
+
+
 # --- BIG-Bench Hard ---------------------------------------------------------------------------------------------
 
 

@@ -83,11 +83,12 @@ FILES = {
     "lmms-eval": lines(*each(doc_id="INT", input="?", target="", resps=["TEXT"])),
     "vlmevalkit": f"index\tquestion\tprediction\n0\t?\t{FIRST}\n1\t?\t{SECOND}\n".encode(),
     "evalplus": lines(*each(task_id="ID", solution="TEXT")),
+    "evalplus-results": json.dumps({"date": "", "hash": "", "eval": {qid: [{"task_id": qid, "solution": text, "base_status": "pass", "plus_status": "fail", "base_fail_tests": [], "plus_fail_tests": []} for text in texts] for qid, texts in REPLIES.items()}}).encode(),
     "records": array(*each(id="ID", session_id="s", output=["TEXT"], generator="m", model_input="?")),
     "map": json.dumps({qid: texts[0] for qid, texts in REPLIES.items()}).encode(),
     "bigcode": json.dumps([*REPLIES.values()]).encode(),
 }  # fmt: skip
-PROGRAMS = {"livecodebench", "evalplus", "bigcode"}
+PROGRAMS = {"livecodebench", "evalplus", "evalplus-results", "bigcode"}
 ANSWERS = """
 id = "s"
 name = "S"
