@@ -11,7 +11,8 @@ import msgspec
 
 from grader.decisions.made_differently import MadeDifferently, check_judges, differences, in_words
 from grader.errors import UsageError
-from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation, excluded_from, grouped, in_group
+from grader.results import READINGS, ReadingName, Report, SampleResult, metrics_without_unscored
+from grader.results.groups import by_observation, grouped, in_group
 from grader.scorers.means import mean_credit
 from grader.scorers.pairing import Compared, NothingPairedError, Side
 from grader.scorers.registry import AnyScorer, scorer_of
@@ -318,10 +319,8 @@ def _notes(before: Report, after: Report) -> list[str]:
             notes.append(f"{number} only in the {which} run: excluded from all differences.")
     for report, which in ((before, "first"), (after, "second")):
         if report.unscored:
-            number = counted(report.unscored, "sample")
-            notes.append(
-                f"{number} of the {which} run unscored: excluded from the differences of {excluded_from(report)}."
-            )
+            number, metrics = counted(report.unscored, "sample"), metrics_without_unscored(report)
+            notes.append(f"{number} of the {which} run unscored: excluded from the differences of {metrics}.")
     if before.provenance.data_digest is None:
         # Runs with different digests are not compared, so neither has one here.
         notes.append("Neither run records its data, so it is unknown whether both were graded against the same data.")

@@ -23,7 +23,8 @@ from grader.decisions.comparison import check_comparable, same_outputs
 from grader.decisions.made_differently import differences, in_words
 from grader.decisions.thresholds import no_group
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
-from grader.results import READINGS, Outcome, answers_otherwise, in_group, other_than
+from grader.results import READINGS, Outcome, other_answers_in_words, other_reading
+from grader.results.groups import in_group
 from grader.scorers.means import is_judged, values_by_round
 from grader.scorers.pairing import Side
 from grader.scorers.registry import scorer_of
@@ -164,8 +165,8 @@ def _threshold(
     left_out = _left_out(report, reading, threshold.group)
     reason = f"it is {_exact(metric.number, threshold.value)}{_interval(metric)}{left_out}"
     samples = [sample for members in in_group(report, threshold.group).values() for sample in members]
-    if reading == "careful" and (otherwise := answers_otherwise(samples)):
-        reason += f"; {otherwise}"
+    if reading == "careful" and (other_answers := other_answers_in_words(samples)):
+        reason += f"; {other_answers}"
     if 0 < threshold.value <= 1:
         reason += f"; values are percentages, so this threshold is {threshold.value:.10g} of 100"
     if confident:
@@ -308,7 +309,7 @@ def _metric(report: Report, scorer: AnyScorer, name: str, reading: ReadingName, 
     metric = report.metric(name, reading, group)
     if metric is not None:
         return metric if metric.value is not None else None
-    if report.metric(name, other_than(reading), group) is not None or not report.metrics:
+    if report.metric(name, other_reading(reading), group) is not None or not report.metrics:
         return None
     is_in_data = group is None or bool(in_group(report, group))
     if report.unscored and is_in_data and scorer.would_have(report, name, group):

@@ -18,7 +18,7 @@ from grader.decisions.comparison import RunName, check_comparable, distinct_name
 from grader.decisions.made_differently import differences, in_words, judge_of
 from grader.decisions.published import PublishedModel
 from grader.errors import UsageError
-from grader.results import READINGS, Metric, Part, ReadingName, Report, excluded_from
+from grader.results import READINGS, Metric, Part, ReadingName, Report, metrics_without_unscored
 from grader.scorers import declarations
 from grader.scorers.pairing import NothingPairedError, Side
 from grader.scorers.registry import scorer_of
@@ -260,7 +260,7 @@ def _notes(members: list[NamedReport]) -> list[str]:
             notes.append(f"{first_name.short} and {name.short} had different conditions: {in_words(conditions)}.")
         if report.unscored:
             number = counted(report.unscored, "sample")
-            notes.append(f"{number} of {name.short} unscored: excluded from {excluded_from(report)}.")
+            notes.append(f"{number} of {name.short} unscored: excluded from {metrics_without_unscored(report)}.")
     sizes = {len({sample.observation for sample in report.samples}) for _, report in members}
     if len(sizes) > 1:
         notes.append("The runs do not have the same items. Tests use the items that both runs have.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import resources
-from grader.results import by_task
+from grader.results.groups import by_task
 from grader.wording import counted
 
 if TYPE_CHECKING:

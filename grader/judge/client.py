@@ -16,7 +16,8 @@ from grader.models.model import RETRIES, Model, Request, Server, one_line
 from grader.models.replies import split_reasoning
 from grader.models.workers import TroubleReporter, in_threads
 from grader.observer import Observer, Silent
-from grader.results import JudgeProvenance, grouped
+from grader.results import JudgeProvenance
+from grader.results.groups import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

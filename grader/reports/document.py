@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote, urlencode
 
-import msgspec
-
 from grader.results import in_percent
 
 if TYPE_CHECKING:
@@ -281,7 +279,7 @@ def value(metric: Metric | None, official_notes: Sequence[str] = ()) -> str:
     """
     if metric is None or metric.value is None:
         return in_percent(metric)
-    starred = "*" if metric.bounds is not msgspec.UNSET else ""
+    starred = "*" if metric.is_partial else ""
     return marked(f"{in_percent(metric)}{starred}", metric.reading, official_notes)
 
 

@@ -10,7 +10,8 @@ from grader.decisions import readings
 from grader.reports import provenance
 from grader.reports.document import noted
 from grader.reports.why import outcome, why_unscored
-from grader.results import by_observation, by_task, excluded_from
+from grader.results import metrics_without_unscored
+from grader.results.groups import by_observation, by_task
 from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
 
@@ -43,7 +44,7 @@ class Findings:
     provenance: Mapping[str, Any]
     """How the run was made."""
     why_unscored: str
-    excluded_from: str
+    metrics_without_unscored: str
     """The metrics from which unscored samples are excluded."""
 
     @property
@@ -74,7 +75,7 @@ def findings_of(report: Report) -> Findings:
         summary=scorer.summary(report),
         pairs=report.pairs(),
         different=report.differences(),
-        excluded_from=excluded_from(report),
+        metrics_without_unscored=metrics_without_unscored(report),
         official_notes=report.official_notes(),
         between_readings=readings.in_words(report),
         notes=[noted(note) for note in report.notes],

@@ -10,7 +10,7 @@ import msgspec
 
 from grader import resources
 from grader.reports.text import clean, cut
-from grader.results import READINGS, Calls, Outcome, other_than
+from grader.results import READINGS, Calls, Outcome, other_reading
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ def also_found(scorer: AnyScorer, sample: SampleResult) -> dict[ReadingName, str
         "official": _facts(sample.official, marks.official),
         "careful": _facts(sample.careful, marks.careful),
     }
-    return {name: ", ".join(fact for fact in facts[name] if fact not in facts[other_than(name)]) for name in READINGS}
+    return {
+        name: ", ".join(fact for fact in facts[name] if fact not in facts[other_reading(name)]) for name in READINGS
+    }
 
 
 def _facts(reading: Reading, facts: Iterable[tuple[str, str | bool | None]]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Generic, Literal
 
@@ -19,16 +19,14 @@ from grader.results.provenance import Provenance as Provenance
 from grader.results.provenance import SandboxProvenance as SandboxProvenance
 
 SCHEMA = 1
-K = TypeVar("K")
-T = TypeVar("T")
 F = TypeVar("F", bound=msgspec.Struct)
-OfSample = TypeVar("OfSample", default=Any)
-OfRun = TypeVar("OfRun", default=Any)
+SampleFacts = TypeVar("SampleFacts", default=Any)
+RunFacts = TypeVar("RunFacts", default=Any)
 ReadingName = Literal["official", "careful"]
 READINGS: tuple[ReadingName, ReadingName] = ("official", "careful")
 
 
-def other_than(reading: ReadingName) -> ReadingName:
+def other_reading(reading: ReadingName) -> ReadingName:
     """Return the other of the two readings."""
     return "official" if reading == "careful" else "careful"
 
@@ -89,8 +87,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         return "" if self.rule is msgspec.UNSET else self.rule
 
 
-ALIKE = "alike"
-"""The flag of a program that passes with other answers than the expected ones: the tests accept them."""
+OTHER_ANSWERS = "alike"
+"""The flag of a program that passes with other answers than the reference solution's: the tests accept them."""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +100,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return False
 
 
-class SampleResult(msgspec.Struct, Generic[OfSample], frozen=True, kw_only=True):
+class SampleResult(msgspec.Struct, Generic[SampleFacts], frozen=True, kw_only=True):
     """Both readings of one sample."""
 
     qid: str
@@ -130,7 +128,7 @@ class SampleResult(msgspec.Struct, Generic[OfSample], frozen=True, kw_only=True)
     """Code with a list of tests, if the program fails: whether each test is right."""
     reward: float | msgspec.UnsetType | None = msgspec.UNSET
     """Only of a `Pool`'s result: what it is worth in training, from 0 to 1; null without a verdict."""
-    facts: OfSample | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="extra")
+    facts: SampleFacts | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="extra")
     """The scorer's own record, a `Facts`; of a `Pool`'s result it is plain data."""
 
     def reading(self, name: ReadingName) -> Reading:
@@ -151,10 +149,11 @@ class SampleResult(msgspec.Struct, Generic[OfSample], frozen=True, kw_only=True)
         )
         return official != careful or facts_as(Facts, self.facts).parts_differ
 
-    def other_call(self, reading: Reading) -> FirstDifference | None:
+    def explaining_call(self, reading: Reading) -> FirstDifference | None:
         """Return the first call that explains why a reading gives no credit, if its detail does not name it already.
 
-        Answers that are shown alike differ in what the call prints or changes. A reply without a program answers none.
+        None also if both answers have the same text (they differ in what the call prints or changes), and for a reply
+        without a program.
         """
         first = self.calls.first if isinstance(self.calls, Calls) else None
         if (
@@ -216,6 +215,11 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """Observations left out of the value, because too few of their samples are scored."""
 
     @property
+    def is_partial(self) -> bool:
+        """Whether unscored samples are left out of the value."""
+        return self.bounds is not msgspec.UNSET
+
+    @property
     def number(self) -> float:
         """The value; raises ValueError if it was not judged."""
         if self.value is None:
@@ -246,18 +250,18 @@ def is_same(official: Metric | None, careful: Metric | None) -> bool:
     return abs(official.value - careful.value) < 1e-9
 
 
-def change(official: Metric | None, careful: Metric | None) -> float | None:
-    """Return careful minus official, in points; None if one of them excludes samples of the other.
+def reading_change(official: Metric | None, careful: Metric | None) -> float | None:
+    """Return careful minus official, in points; None if they are not of the same samples.
 
-    Then their difference is not that of the readings.
+    Then their difference would not be that of the readings.
     """
     if official is None or careful is None or official.value is None or careful.value is None:
         return None
-    is_whole = official.bounds is msgspec.UNSET and careful.bounds is msgspec.UNSET and official.n == careful.n
-    return careful.value - official.value if is_whole else None
+    has_same_samples = not official.is_partial and not careful.is_partial and official.n == careful.n
+    return careful.value - official.value if has_same_samples else None
 
 
-def observations(official: Metric | None, careful: Metric | None) -> str:
+def observation_counts(official: Metric | None, careful: Metric | None) -> str:
     """Return the number of observations as text; two numbers if the readings count different ones."""
     return " and ".join(dict.fromkeys(str(metric.n) for metric in (official, careful) if metric is not None))
 
@@ -293,7 +297,7 @@ class Aggregation(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("f1_of needs two groups, and each k is at least 1")
 
 
-class Report(msgspec.Struct, Generic[OfSample, OfRun], frozen=True, kw_only=True):
+class Report(msgspec.Struct, Generic[SampleFacts, RunFacts], frozen=True, kw_only=True):
     """All results of one grading run."""
 
     schema: int = SCHEMA
@@ -311,7 +315,7 @@ class Report(msgspec.Struct, Generic[OfSample, OfRun], frozen=True, kw_only=True
     part: Part | None = None
     """The graded part; None for the whole benchmark."""
     metrics: list[Metric]
-    samples: list[SampleResult[OfSample]]
+    samples: list[SampleResult[SampleFacts]]
     """One for each prediction."""
     unscored: int = 0
     """Samples that are unscored in at least one reading."""
@@ -319,7 +323,7 @@ class Report(msgspec.Struct, Generic[OfSample, OfRun], frozen=True, kw_only=True
     provenance: Provenance = Provenance()
     judge_version: int | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="judge")
     """Code: the version of the careful rules."""
-    facts: OfRun | msgspec.UnsetType = msgspec.UNSET
+    facts: RunFacts | msgspec.UnsetType = msgspec.UNSET
     """The scorer's own record of the run, a `Facts`."""
     aggregation: Aggregation = Aggregation()
     baselines: dict[str, dict[str, float]] = {}
@@ -335,7 +339,7 @@ class Report(msgspec.Struct, Generic[OfSample, OfRun], frozen=True, kw_only=True
         counts = f"{len(self.samples)} samples; official and careful differ on {len(self.differences())}"
         if self.unscored:
             counts += f"; {self.unscored} unscored"
-        metrics = [_in_a_line(name, *pair) for name, pair in self.overall().items()]
+        metrics = [_metric_line(name, *pair) for name, pair in self.overall().items()]
         more = [f"... and {len(metrics) - _MOST_METRICS} more metrics"] if len(metrics) > _MOST_METRICS else []
         return "\n".join([" · ".join(map(_cut, title)), *metrics[:_MOST_METRICS], *more, counts])
 
@@ -353,10 +357,10 @@ class Report(msgspec.Struct, Generic[OfSample, OfRun], frozen=True, kw_only=True
 
     def pairs(self) -> dict[tuple[str, str | None], Pair]:
         """Return (name, group) -> the metric in the official and in the careful reading, in the report's order."""
-        found: dict[tuple[str, str | None], dict[ReadingName, Metric]] = {}
+        readings: dict[tuple[str, str | None], dict[ReadingName, Metric]] = {}
         for metric in self.metrics:
-            found.setdefault((metric.name, metric.group), {})[metric.reading] = metric
-        return {key: (pair.get("official"), pair.get("careful")) for key, pair in found.items()}
+            readings.setdefault((metric.name, metric.group), {})[metric.reading] = metric
+        return {key: (pair.get("official"), pair.get("careful")) for key, pair in readings.items()}
 
     def overall(self) -> dict[str, Pair]:
         """Return name -> the metric of the whole benchmark in the official and in the careful reading."""
@@ -373,63 +377,24 @@ class Report(msgspec.Struct, Generic[OfSample, OfRun], frozen=True, kw_only=True
 
 def count_unscored(samples: Iterable[SampleResult]) -> tuple[int, UnscoredCounts]:
     """Return the number of samples that are unscored in at least one reading, and the numbers by reading."""
-    either = official = careful = 0
     unscored = Outcome.UNSCORED
-    for sample in samples:
-        lost, lost_too = sample.official.outcome is unscored, sample.careful.outcome is unscored
-        either, official, careful = either + (lost or lost_too), official + lost, careful + lost_too
-    return either, UnscoredCounts(official=official, careful=careful)
-
-
-def by_group(samples: Iterable[SampleResult]) -> dict[str | None, list[SampleResult]]:
-    """Return the samples of every group (`field=value`, sorted); the first key, `None`, has all samples."""
-    everything: list[SampleResult] = []
-    groups: dict[str, list[SampleResult]] = {}
-    for sample in samples:
-        everything.append(sample)
-        for label in sample.labels():
-            groups.setdefault(label, []).append(sample)
-    return {None: everything, **{label: groups[label] for label in sorted(groups)}}
-
-
-def by_observation(samples: Iterable[SampleResult]) -> dict[str, list[SampleResult]]:
-    """Return the samples of each observation (task, question, circular group), in their order."""
-    return grouped(samples, lambda sample: sample.observation)
-
-
-def in_group(report: Report, group: str | None) -> dict[str, list[SampleResult]]:
-    """Return the samples of each observation, of those in a group (`field=value`; None: all samples)."""
-    return by_observation(sample for sample in report.samples if group is None or group in sample.labels())
-
-
-def by_task(samples: Iterable[SampleResult]) -> dict[str, list[SampleResult]]:
-    """Return the samples of each task, in their order."""
-    return grouped(samples, lambda sample: sample.qid)
-
-
-def by_round(samples: Iterable[SampleResult]) -> dict[int, list[SampleResult]]:
-    """Return the samples of each round; a round has the samples with the same number."""
-    return grouped(samples, lambda sample: sample.sample)
-
-
-def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Return the items of each key, in their order."""
-    groups: dict[K, list[T]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups
+    flags = [(sample.official.outcome is unscored, sample.careful.outcome is unscored) for sample in samples]
+    by_reading = UnscoredCounts(
+        official=sum(official for official, _ in flags), careful=sum(careful for _, careful in flags)
+    )
+    return sum(official or careful for official, careful in flags), by_reading
 
 
 _MOST_METRICS = 20
 _MOST_CHARACTERS = 60
 
 
-def _in_a_line(name: str, official: Metric | None, careful: Metric | None) -> str:
+def _metric_line(name: str, official: Metric | None, careful: Metric | None) -> str:
     shown = careful or official
     assert shown is not None
     interval = "" if shown.ci95 is None else f", 95 % interval {shown.ci95[0]:.1f} to {shown.ci95[1]:.1f}"
     values = f"official {in_percent(official)}, careful {in_percent(careful)}"
-    return f"{_cut(name)}: {values}{interval}, n {observations(official, careful)}"
+    return f"{_cut(name)}: {values}{interval}, n {observation_counts(official, careful)}"
 
 
 def _cut(text: str) -> str:
@@ -438,29 +403,36 @@ def _cut(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in shortened)
 
 
-def excluded_from(report: Report) -> str:
-    """Return the metrics that lack the unscored samples: `all metrics`, or their names (`accuracy and recall`).
+def metrics_without_unscored(report: Report) -> str:
+    """Return the metrics that leave out the unscored samples: `all metrics`, or names (`accuracy and recall`).
 
-    A metric that needs only a part of a verdict does not lack them, such as whether a solution is correct.
+    Some metrics need only a part of a verdict, which an unscored sample may have; they leave out none. `all metrics`
+    is also the answer if there is nothing to tell apart: no metric leaves out samples.
     """
     overall = report.overall()
-    lacking: dict[str, list[str]] = {}
+    partial: dict[str, list[str]] = {}
+    has_complete = False
     for name, pair in overall.items():
         for reading, metric in zip(READINGS, pair, strict=True):
-            is_lost = metric is None and getattr(report.unscored_by_reading, reading)
-            if is_lost or (metric is not None and metric.bounds is not msgspec.UNSET):
-                lacking.setdefault(name, []).append(reading)
-    whole = sum(metric is not None and metric.bounds is msgspec.UNSET for pair in overall.values() for metric in pair)
-    if not lacking or not whole:
+            if metric is None:
+                is_partial = getattr(report.unscored_by_reading, reading) > 0
+            else:
+                is_partial = metric.is_partial
+                has_complete = has_complete or not is_partial
+            if is_partial:
+                partial.setdefault(name, []).append(reading)
+    if not partial or not has_complete:
         return "all metrics"
-    *names, last = [name if len(in_) == len(READINGS) else f"{name} ({in_[0]})" for name, in_ in lacking.items()]
+    *names, last = [
+        name if len(readings) == len(READINGS) else f"{name} ({readings[0]})" for name, readings in partial.items()
+    ]
     return f"{', '.join(names)} and {last}" if names else last
 
 
-def answers_otherwise(samples: Iterable[SampleResult]) -> str:
-    """Return how many passes have the flag `alike`, as a part of a sentence; empty if none has."""
+def other_answers_in_words(samples: Iterable[SampleResult]) -> str:
+    """Return how many passing programs have other answers than the reference, as part of a sentence; empty if none."""
     passed = [sample for sample in samples if sample.careful.outcome is Outcome.PASSED]
-    alike = sum(isinstance(sample.flags, list) and ALIKE in sample.flags for sample in passed)
-    if not alike:
+    number = sum(isinstance(sample.flags, list) and OTHER_ANSWERS in sample.flags for sample in passed)
+    if not number:
         return ""
-    return f"{alike:,} of {len(passed):,} passes answer otherwise than the reference solution; the tests accept it"
+    return f"{number:,} of {len(passed):,} passes answer otherwise than the reference solution; the tests accept it"

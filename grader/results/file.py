@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FactTypes = Callable[[str], tuple[type[Facts], type[Facts]]]
 """Return the types of facts of the scorer with this name: of a sample, and of a run. Raises UsageError."""
 _AGAIN = "; grade the predictions again"
-_FULL = (Outcome.PASSED, Outcome.CORRECT)
+_FULL_CREDIT = (Outcome.PASSED, Outcome.CORRECT)
 """The outcomes with full credit; others have none, or a part."""
 
 
@@ -43,13 +43,13 @@ def read_report(path: Path, types: FactTypes) -> Report:
     """
     head, data = _read_head(path)
     try:
-        of_sample, of_run = types(head.scorer) if head.scorer else (Facts, Facts)
-        report: Report = msgspec.json.decode(data, type=Report[of_sample, of_run])  # type: ignore[valid-type]
+        sample_facts, run_facts = types(head.scorer) if head.scorer else (Facts, Facts)
+        report: Report = msgspec.json.decode(data, type=Report[sample_facts, run_facts])  # type: ignore[valid-type]
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error
     except msgspec.DecodeError as error:
-        raise _not_results(path, error) from error
-    problems = _contradictions(report) + _without_facts(report, of_sample)
+        raise _format_error(path, error) from error
+    problems = _contradictions(report) + _missing_facts(report, sample_facts)
     if problems:
         shown = [f"{path}: {problem}" for problem in problems[:20]]
         raise InputError([*shown, "Grading never writes this: the file was changed. Grade the predictions again."])
@@ -62,7 +62,7 @@ def read_provenance(path: Path) -> Provenance:
     try:
         return msgspec.convert(head.provenance or {}, Provenance)
     except msgspec.ValidationError as error:
-        raise _not_results(path, error) from error
+        raise _format_error(path, error) from error
 
 
 def _read_head(path: Path) -> tuple[_ResultsHead, bytes]:
@@ -73,13 +73,13 @@ def _read_head(path: Path) -> tuple[_ResultsHead, bytes]:
     except OSError as error:
         raise InputError([f"{path}: {error.strerror or error}"]) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _not_results(path, error) from error
+        raise _format_error(path, error) from error
     if head.schema != SCHEMA:
         raise InputError([f"{path}: $.schema: {head.schema}; this version of grade reads schema {SCHEMA}{_AGAIN}"])
     return head, data
 
 
-def _not_results(path: Path, error: Exception) -> InputError:
+def _format_error(path: Path, error: Exception) -> InputError:
     hint = _AGAIN if "_results" in path.name else "; give the `_results.json` that grading wrote"
     return InputError([f"{path}: not a results file ({error}){hint}"])
 
@@ -87,37 +87,46 @@ def _not_results(path: Path, error: Exception) -> InputError:
 def _contradictions(report: Report) -> list[str]:
     """Return contradictions that no scorer produces, and that would make comparisons and gates meaningless."""
     problems = []
-    places = Counter((sample.qid, sample.sample) for sample in report.samples)
-    for at, sample in enumerate(report.samples):
+    counts = Counter((sample.qid, sample.sample) for sample in report.samples)
+    for index, sample in enumerate(report.samples):
+        path = f"$.samples[{index}]"
         if sample.sample < 0:
-            problems.append(f"$.samples[{at}].sample: {sample.sample} is not a valid position; positions begin at 0")
-        if places[sample.qid, sample.sample] > 1:
-            problems.append(f"$.samples[{at}]: {sample.qid!r} sample {sample.sample} is a duplicate")
-        problems += _credit_problems(at, sample)
-    either, counts = count_unscored(report.samples)
-    if report.unscored != either:
-        problems.append(f"$.unscored: {report.unscored}, but {either} samples are unscored")
-    elif report.unscored_by_reading != counts:
-        problems.append(f"$.unscored_by_reading: official {counts.official} and careful {counts.careful} are unscored")
+            problems.append(f"{path}.sample: {sample.sample} is not a valid position; positions begin at 0")
+        if counts[sample.qid, sample.sample] > 1:
+            problems.append(f"{path}: {sample.qid!r} sample {sample.sample} is a duplicate")
+        problems += _credit_problems(path, sample)
+    unscored, by_reading = count_unscored(report.samples)
+    if report.unscored != unscored:
+        problems.append(f"$.unscored: {report.unscored}, but {unscored} samples are unscored")
+    elif report.unscored_by_reading != by_reading:
+        problems.append(
+            f"$.unscored_by_reading: official {by_reading.official} and careful {by_reading.careful} are unscored"
+        )
     return problems
 
 
-def _without_facts(report: Report, kind: type[Facts]) -> list[str]:
+def _missing_facts(report: Report, kind: type[Facts]) -> list[str]:
     """Return the samples without the facts that their metrics are computed from."""
     if not any(field.required for field in msgspec.structs.fields(kind)):
         return []
-    bare = (at for at, sample in enumerate(report.samples) if sample.facts is msgspec.UNSET)
-    return [f"$.samples[{at}].extra: missing" for at in bare]
+    indexes = (index for index, sample in enumerate(report.samples) if sample.facts is msgspec.UNSET)
+    return [f"$.samples[{index}].extra: missing" for index in indexes]
 
 
-def _credit_problems(at: int, sample: SampleResult) -> list[str]:
+def _credit_problems(path: str, sample: SampleResult) -> list[str]:
+    """Return the readings whose credit does not fit their outcome. `path`: that of the sample in the file.
+
+    Partial credit (between 0 and 1) fits every scored outcome.
+    """
     problems = []
     for name in READINGS:
         reading = sample.reading(name)
-        if (reading.credit is None) == reading.is_scored:
-            problems.append(f"$.samples[{at}].{name}: {reading.outcome.value} with credit {reading.credit}")
+        has_credit, is_partial = reading.credit is not None, 0 < reading.points < 1
+        has_full_credit, needs_full_credit = reading.points == 1, reading.outcome in _FULL_CREDIT
+        if has_credit != reading.is_scored:
+            problems.append(f"{path}.{name}: {reading.outcome.value} with credit {reading.credit}")
         elif not 0 <= reading.points <= 1:
-            problems.append(f"$.samples[{at}].{name}.credit: {reading.credit} is not between 0 and 1")
-        elif (reading.credit == 1) != (reading.outcome in _FULL) and reading.credit in (0, 1):
-            problems.append(f"$.samples[{at}].{name}: {reading.outcome.value} with credit {reading.points:g}")
+            problems.append(f"{path}.{name}.credit: {reading.credit} is not between 0 and 1")
+        elif has_credit and not is_partial and has_full_credit != needs_full_credit:
+            problems.append(f"{path}.{name}: {reading.outcome.value} with credit {reading.points:g}")
     return problems

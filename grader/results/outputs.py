@@ -47,13 +47,9 @@ def stem_in(folder: Path | None, source: Path | None, part: Part | None = None) 
     """
     if source is None and folder is None:
         return None
-    beside = stem_of(source) if source is not None else None
-    name = beside.name if beside is not None else STANDARD_INPUT
-    name = f"{name}_part-{part.ids_hash}" if part is not None else name
-    if folder is not None:
-        return folder / name
-    assert beside is not None
-    return beside.with_name(name)
+    stem = Path(STANDARD_INPUT) if source is None else stem_of(source)
+    name = stem.name if part is None else f"{stem.name}_part-{part.ids_hash}"
+    return stem.with_name(name) if folder is None else folder / name
 
 
 class Outputs:
@@ -91,9 +87,9 @@ class Outputs:
 
     def protect(self, files: Iterable[Path | None]) -> None:
         """Raise UsageError if a report would replace one of these files."""
-        kept = {real(path) for path in files if path is not None}
+        protected = {real(path) for path in files if path is not None}
         for name in self.reports:
-            if name != "-" and real(Path(name)) in kept:
+            if name != "-" and real(Path(name)) in protected:
                 raise UsageError(f"-o {name}: this run reads or writes that file itself; name another one.")
 
     def claim(self, stem: Path | None, source: str, *, judged: bool, own_file: str = "") -> None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from grader.errors import UsageError
-from grader.results import READINGS, Aggregation, by_group, by_observation, by_round, grouped, in_group
+from grader.results import READINGS, Aggregation
+from grader.results.groups import by_group, by_observation, by_round, grouped, in_group
 from grader.scorers.means import Observation, combine, mean_of, metric, metric_rows, of_judged
 from grader.scorers.oddities import FILTER
 from grader.scorers.pairing import Compared, NothingPairedError, paired

@@ -36,8 +36,8 @@ from grader.results import (
     SampleResult,
     SandboxProvenance,
     facts_as,
-    in_group,
 )
+from grader.results.groups import in_group
 from grader.scorers import aggregates
 from grader.scorers.means import Observe, SampleValue, credit, each_task, mean_credit, metric_rows
 from grader.scorers.oddities import CAUSES, marked, with_families, with_groups

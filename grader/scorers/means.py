@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import (
-    READINGS,
-    IntervalMethod,
-    Metric,
-    Outcome,
-    ReadingName,
-    SampleResult,
-    by_group,
-    by_round,
-    by_task,
-    in_group,
-)
+from grader.results import READINGS, IntervalMethod, Metric, Outcome, ReadingName, SampleResult
+from grader.results.groups import by_group, by_round, by_task, in_group
 from grader.statistics import intervals
 
 if TYPE_CHECKING:

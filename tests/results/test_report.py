@@ -2,7 +2,17 @@
 
 import msgspec
 
-from grader.results import Calls, FirstDifference, Metric, Outcome, Reading, SampleResult, change, is_same, observations
+from grader.results import (
+    Calls,
+    FirstDifference,
+    Metric,
+    Outcome,
+    Reading,
+    SampleResult,
+    is_same,
+    observation_counts,
+    reading_change,
+)
 from tests.made_runs import figures
 from tests.tables import each
 
@@ -23,13 +33,13 @@ def test_values_are_the_same_but_for_rounding(official: float | None, careful: f
 def test_values_over_other_samples_have_no_difference_and_two_numbers_of_observations() -> None:
     official, careful = figures("accuracy", 10, 10)
     fewer = msgspec.structs.replace(careful, value=70, n=7, bounds=(50, 80))
-    assert [change(official, careful), observations(official, careful)] == [0, "10"]
-    assert [change(official, fewer), observations(official, fewer)] == [None, "10 and 7"]
-    assert [change(None, careful), observations(None, careful)] == [None, "10"]
+    assert [reading_change(official, careful), observation_counts(official, careful)] == [0, "10"]
+    assert [reading_change(official, fewer), observation_counts(official, fewer)] == [None, "10 and 7"]
+    assert [reading_change(None, careful), observation_counts(None, careful)] == [None, "10"]
 
 
 def test_a_call_explains_what_a_program_lost_and_not_a_reply_without_one() -> None:
     first = FirstDifference(call="f(1)", expected="2", returned="3")
     failed, unread = (Reading(outcome=outcome, credit=0) for outcome in (Outcome.FAILED, Outcome.NO_ANSWER))
     sample = SampleResult(qid="q", sample=0, official=failed, careful=unread, calls=Calls(n=1, same=0, first=first))
-    assert [sample.other_call(reading) for reading in (failed, unread)] == [first, None]
+    assert [sample.explaining_call(reading) for reading in (failed, unread)] == [first, None]

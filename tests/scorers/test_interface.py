@@ -13,7 +13,8 @@ from grader.benchmark import Benchmark, Inference
 from grader.data.tables import Rows
 from grader.errors import UsageError
 from grader.models.prompt import Asking
-from grader.results import Metric, ReadingName, Report, SampleResult, in_group
+from grader.results import Metric, ReadingName, Report, SampleResult
+from grader.results.groups import in_group
 from grader.scorers import declarations
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics

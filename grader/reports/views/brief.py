@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from grader.reports.document import Brief, interval, place, value
 from grader.reports.why import bounds_in_words
 from grader.wording import counted
@@ -59,7 +57,7 @@ def _to_look_at(run: Findings, name: str) -> Iterator[tuple[str, str]]:
     """Yield (sentence, link), what could change a decision most first."""
     report = run.report
     if report.unscored:
-        bounded = [metric for metric in report.metrics if metric.group is None and metric.bounds is not msgspec.UNSET]
+        bounded = [metric for metric in report.metrics if metric.group is None and metric.is_partial]
         range_ = f" {bounded[-1].name} is between {bounds_in_words(bounded[-1])}." if bounded else ""
         yield (
             f"{report.unscored:,} of {counted(len(report.samples), 'sample')} could not be judged "

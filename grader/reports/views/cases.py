@@ -22,7 +22,8 @@ import msgspec
 from grader.reports.document import Case, Suite
 from grader.reports.text import clean
 from grader.reports.views import gates as gate_views
-from grader.results import Outcome, SampleResult, by_observation, by_round, other_than
+from grader.results import Outcome, SampleResult, other_reading
+from grader.results.groups import by_observation, by_round
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _suites(report: Report, reading: ReadingName, scorer: AnyScorer) -> dict[str
     clusters = by_observation(report.samples)
     suites: dict[str | None, list[_Item]] = {}
     for name, members in clusters.items():
-        rounds, others = (_rounds(members, name_, scorer) for name_ in (reading, other_than(reading)))
+        rounds, others = (_rounds(members, name_, scorer) for name_ in (reading, other_reading(reading)))
         case = _Item(name=name, samples=members, rounds=rounds, other_rounds=others)
         suites.setdefault(_label(members[0], field), []).append(case)
     return suites
@@ -180,7 +181,7 @@ def _details(case: _Item, reading: ReadingName) -> str:
         answer = f" (answer {clean(read.answer)})" if read.answer else ""
         detail = f": {read.detail[:MOST_CHARACTERS]}" if read.detail else ""
         lines.append(f"{clean(sample.qid)} #{sample.sample}: {read.outcome.value}{answer}{detail}")
-        if (first := sample.other_call(read)) is not None:
+        if (first := sample.explaining_call(read)) is not None:
             lines.append(f"  {first.call} returned {first.returned or 'nothing'}, expected {first.expected}")
     more = len(lost) - MOST_DETAILS
     return "\n".join([*lines, f"... {more} more; all are in the results file."] if more > 0 else lines)
@@ -188,7 +189,7 @@ def _details(case: _Item, reading: ReadingName) -> str:
 
 def _remarks(case: _Item, reading: ReadingName) -> list[str]:
     """Return additional lines: how many rounds pass, and the other reading's verdict if it differs."""
-    other, elsewhere = other_than(reading), _verdict(case.other_rounds)
+    other, elsewhere = other_reading(reading), _verdict(case.other_rounds)
     lines = [_passing(case, reading)] if len(case.rounds) > 1 and case.verdict != "failed" else []
     if elsewhere != case.verdict:
         lines.append(f"{reading}: {case.verdict}; {other}: {elsewhere}")

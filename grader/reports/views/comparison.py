@@ -24,7 +24,7 @@ from grader.reports.document import (
     signed,
 )
 from grader.reports.why import about_readings
-from grader.results import Metric, other_than
+from grader.results import Metric, other_reading
 from grader.statistics.paired import detectable_in_words
 from grader.wording import counted
 
@@ -120,7 +120,7 @@ def _table(comparison: Comparison, title: str, names: str, rows: Sequence[tuple[
         *(Column(name=name) for name in (*_short(comparison), "change", "95 % interval", "p")),
         *([Column(name="p, corrected")] if has_corrected else []),
         Column(name="pairs"),
-        Column(name=f"change ({other_than(comparison.reading)})"),
+        Column(name=f"change ({other_reading(comparison.reading)})"),
     ]
     return Table(
         title=title,
@@ -162,7 +162,7 @@ def _side(flip: Flip, which: int) -> str:
 
 def _cells(comparison: Comparison, pair: Mapping[ReadingName, Compared], *, has_corrected: bool) -> list[Cell]:
     """Return the cells of a metric: the values and the test of the comparison's reading, the change of the other."""
-    row, other = pair.get(comparison.reading), pair.get(other_than(comparison.reading))
+    row, other = pair.get(comparison.reading), pair.get(other_reading(comparison.reading))
     plot = Cell(metrics={reading: _change_as_metric(of) for reading, of in pair.items()})
     changed = Cell(text=_change(comparison, other), tone=_tone(other)) if other else Cell(text=NOTHING)
     if row is None:
@@ -235,7 +235,7 @@ def _equals(number: float) -> str:
 
 
 def _brief(comparison: Comparison, *, has_items: bool) -> Brief | None:
-    row, other = _first(comparison, comparison.reading), _first(comparison, other_than(comparison.reading))
+    row, other = _first(comparison, comparison.reading), _first(comparison, other_reading(comparison.reading))
     if row is None:
         return None
     _, b = _short(comparison)

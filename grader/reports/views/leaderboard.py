@@ -20,7 +20,7 @@ from grader.reports.document import (
     value,
 )
 from grader.reports.why import about_readings
-from grader.results import READINGS, change, observations
+from grader.results import READINGS, observation_counts, reading_change
 from grader.wording import counted
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _number(metric: Metric | None) -> float:
 def _run(board: Board, order: ReadingName, at: int, folder: Path | None) -> list[Cell]:
     run = board.runs[at]
     metrics = {reading: board.rankings[reading].values[at] for reading in READINGS}
-    moved = change(*metrics.values())
+    moved = reading_change(*metrics.values())
     text = NOTHING if moved is None else signed(moved)
     return [
         Cell(text=_rank(board.rankings[order].ranks[at])),
@@ -135,7 +135,7 @@ def _run(board: Board, order: ReadingName, at: int, folder: Path | None) -> list
         *(_cell(board, reading, at) for reading in READINGS),
         Cell(text=interval(metrics[order])),
         Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else ""),
-        Cell(text=observations(*metrics.values())),
+        Cell(text=observation_counts(*metrics.values())),
     ]
 
 

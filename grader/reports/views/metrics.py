@@ -22,7 +22,7 @@ from grader.reports.document import (
     signed,
     value,
 )
-from grader.results import change, observations
+from grader.results import observation_counts, reading_change
 from grader.scorers import aggregates
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _values(report: Report, pair: Pair) -> list[Cell]:
     official, careful = pair
     one = next(metric for metric in pair if metric is not None)
     chance = report.baselines.get(one.group or "all", {}).get("chance") if one.name == "accuracy" else None
-    moved = change(official, careful)
+    moved = reading_change(official, careful)
     text = NOTHING if moved is None else signed(moved)
     return [
         Cell(metrics={"official": official, "careful": careful}, chance=chance),
@@ -82,7 +82,7 @@ def _values(report: Report, pair: Pair) -> list[Cell]:
         Cell(text=value(careful), below=_below(careful)),
         Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else ""),
         Cell(text=interval(careful)),
-        Cell(text=observations(official, careful)),
+        Cell(text=observation_counts(official, careful)),
     ]
 
 

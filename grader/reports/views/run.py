@@ -6,8 +6,6 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from grader.reports.document import (
     FILES,
     PAGES,
@@ -35,10 +33,10 @@ from grader.reports.why import (
     readings_differ,
 )
 from grader.results import (
-    ALIKE,
+    OTHER_ANSWERS,
     READINGS,
     Outcome,
-    answers_otherwise,
+    other_answers_in_words,
 )
 from grader.wording import all_of, counted
 
@@ -132,8 +130,8 @@ def _facts(run: Findings) -> list[str]:
 
 
 def _differences(run: Findings, outputs: Callable[[Report], RawOutputs]) -> Iterator[Section]:
-    if otherwise := answers_otherwise(run.report.samples):
-        yield Section(parts=[f"{otherwise}. They have the flag `{ALIKE}`."])
+    if other_answers := other_answers_in_words(run.report.samples):
+        yield Section(parts=[f"{other_answers}. They have the flag `{OTHER_ANSWERS}`."])
     different, total = run.different, len(run.report.samples)
     if not different:
         judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in run.report.samples)
@@ -183,7 +181,7 @@ def _difference(scorer: AnyScorer, sample: SampleResult, output: str | None) -> 
     """Return the cells of both readings, and why they differ."""
     said = [_reading_text(scorer, sample.reading(name), more) for name, more in also_found(scorer, sample).items()]
     why = [cut(" ".join(readings_differ(scorer, sample, output).split()), LONGEST_REASON)]
-    if (first := sample.other_call(sample.careful)) is not None:
+    if (first := sample.explaining_call(sample.careful)) is not None:
         call, returned, expected = (
             cut(text.strip(), LONGEST_VALUE) for text in (first.call, first.returned or "nothing", first.expected)
         )
@@ -257,7 +255,7 @@ def _unscored(run: Findings) -> Iterator[Section]:
     report = run.report
     if not report.unscored:
         return
-    bounded = [metric for metric in report.metrics if metric.group is None and metric.bounds is not msgspec.UNSET]
+    bounded = [metric for metric in report.metrics if metric.group is None and metric.is_partial]
     columns = [
         Column(name="metric", kind="name"),
         Column(name="reading", kind="word"),
@@ -277,7 +275,7 @@ def _unscored(run: Findings) -> Iterator[Section]:
     shown = " and ".join([*(["values with *"] if stars else []), *(["ranges"] if ranges else [])])
     yield Section(
         title=f"{report.unscored:,} of {counted(len(report.samples), 'sample')} unscored",
-        lead=f"Why: {run.why_unscored}. Excluded from {run.excluded_from}{f' ({shown})' if shown else ''}, "
+        lead=f"Why: {run.why_unscored}. Excluded from {run.metrics_without_unscored}{f' ({shown})' if shown else ''}, "
         "counted neither as correct nor as wrong.",
         parts=[cases] if bounded else [],
     )

@@ -19,15 +19,8 @@ from grader.reports.document import Items
 from grader.reports.questions import Gap
 from grader.reports.web import images
 from grader.reports.why import about_official
-from grader.results import (
-    READINGS,
-    Calls,
-    Reading,
-    SampleResult,
-    by_observation,
-    by_round,
-    by_task,
-)
+from grader.results import READINGS, Calls, Reading, SampleResult
+from grader.results.groups import by_observation, by_round, by_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -132,7 +125,7 @@ def _run(run: PageRun) -> dict[str, object]:
         "notes": [*findings.between_readings, *findings.notes],
         "unscored": report.unscored,
         "whyUnscored": findings.why_unscored,
-        "excludedFrom": findings.excluded_from,
+        "excludedFrom": findings.metrics_without_unscored,
         "gaps": [{"what": gap.what, "why": gap.why} for gap in run.material.gaps],
     }
 

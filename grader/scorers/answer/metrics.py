@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader.results import (
-    READINGS,
-    Facts,
-    Metric,
-    ReadingName,
-    SampleResult,
-    by_group,
-    by_observation,
-    by_task,
-    facts_as,
-)
+from grader.results import READINGS, Facts, Metric, ReadingName, SampleResult, facts_as
+from grader.results.groups import by_group, by_observation, by_task
 from grader.scorers.aggregates import pass_at_k_rows
 from grader.scorers.answer.careful import is_same
 from grader.scorers.answer.declaration import AnswerKind

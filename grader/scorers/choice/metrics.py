@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import (
-    READINGS,
-    Outcome,
-    ReadingName,
-    SampleResult,
-    by_observation,
-    by_round,
-    facts_as,
-    grouped,
-)
+from grader.results import READINGS, Outcome, ReadingName, SampleResult, facts_as
+from grader.results.groups import by_observation, by_round, grouped
 from grader.scorers.choice.facts import ChoiceFacts, LetterCounts, PositionBias, UnitOutcome
 from grader.scorers.interface import MISSING_RULE
 from grader.scorers.means import Observation, Observe, combine, each_task, mean_credit, mean_of, of_judged, weighted

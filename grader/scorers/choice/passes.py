@@ -13,7 +13,7 @@ import msgspec
 
 from grader.errors import InputError
 from grader.files.json_text import shown
-from grader.results import grouped
+from grader.results.groups import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

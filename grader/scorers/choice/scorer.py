@@ -13,7 +13,8 @@ from grader.errors import InputError
 from grader.files.json_text import shown
 from grader.models.prompt import Sampling, Turn, render
 from grader.predictions.file import PredictionFile
-from grader.results import Metric, Note, SampleResult, facts_as, in_group
+from grader.results import Metric, Note, SampleResult, facts_as
+from grader.results.groups import in_group
 from grader.scorers import aggregates
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice import items as choice_items

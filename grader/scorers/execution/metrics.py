@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import READINGS, Calls, Metric, Outcome, ReadingName, SampleResult, by_group, by_observation
+from grader.results import READINGS, Calls, Metric, Outcome, ReadingName, SampleResult
+from grader.results.groups import by_group, by_observation
 from grader.scorers.aggregates import task_pass_at_k
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.interface import MISSING_RULE, CurveBlock

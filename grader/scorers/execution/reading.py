@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import ALIKE, Calls, Outcome, Reading, SampleResult
+from grader.results import OTHER_ANSWERS, Calls, Outcome, Reading, SampleResult
 from grader.scorers.asking import NOT_ASKED
 from grader.scorers.execution.candidate import Verdict
 from grader.scorers.execution.facts import ExecutionFacts
@@ -212,7 +212,7 @@ def sample_result(
         official=official or NOT_ASKED,
         careful=careful,
         groups=attempt.task.groups or msgspec.UNSET,
-        flags=[ALIKE] if is_alike else msgspec.UNSET,
+        flags=[OTHER_ANSWERS] if is_alike else msgspec.UNSET,
         calls=calls,
         tests=tests_of(verdicts) or msgspec.UNSET,
         facts=msgspec.UNSET if failed is None else failed,

@@ -9,7 +9,8 @@ import msgspec
 
 from grader.errors import InfrastructureError, InputError, UsageError
 from grader.predictions.record import fenced
-from grader.results import Calls, Note, Outcome, Reading, Report, SampleResult, in_group
+from grader.results import Calls, Note, Outcome, Reading, Report, SampleResult
+from grader.results.groups import in_group
 from grader.scorers.execution import assembly, executed, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol

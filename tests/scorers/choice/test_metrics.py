@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.results import Outcome, Reading, SampleResult, by_observation
+from grader.results import Outcome, Reading, SampleResult
+from grader.results.groups import by_observation
 from grader.scorers import means
 from grader.scorers.choice import metrics as cm
 from grader.scorers.choice.careful import read_choice
