@@ -85,7 +85,7 @@ def _check_names(options: Mapping[str, object]) -> None:
 
 def _file_of(predictions: Mapping[str, Sequence[str]]) -> PredictionFile:
     """Return these strings as a prediction file, which errors call by the argument's name. TypeError, InputError."""
-    from grader.files.json_text import shown
+    from grader.files.json_text import problem_lines
     from grader.predictions.file import PredictionFile
 
     if not isinstance(predictions, Mapping):
@@ -105,7 +105,7 @@ def _file_of(predictions: Mapping[str, Sequence[str]]) -> PredictionFile:
         else:
             texts_of.setdefault(str(qid), []).extend(given)
     if problems or not texts_of:
-        raise InputError(shown(problems) or ["there are no predictions; expected {qid: [raw output, ...]}"])
+        raise InputError(problem_lines(problems) or ["there are no predictions; expected {qid: [raw output, ...]}"])
     return PredictionFile.of(texts_of, "predictions")
 
 

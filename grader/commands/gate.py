@@ -10,7 +10,7 @@ import click
 from grader.commands import gates, github, options, output_files
 from grader.commands.options import NAMED_FILE, NamedFile
 from grader.errors import UsageError
-from grader.files.given import real
+from grader.files.user_files import real_path
 
 if TYPE_CHECKING:
     from grader.decisions.policy import ReportOfFile
@@ -56,7 +56,7 @@ def gate_command(
 
 def _check_apart(candidates: list[ReportOfFile], baselines: list[ReportOfFile]) -> None:
     """Raise UsageError if a results file is given as a candidate's and as the baseline's: it would meet every drop."""
-    of_baseline = {real(Path(name)) for name, _ in baselines}
+    of_baseline = {real_path(Path(name)) for name, _ in baselines}
     for name, _ in candidates:
-        if real(Path(name)) in of_baseline:
+        if real_path(Path(name)) in of_baseline:
             raise UsageError(f"{name} is also in the folder of the baseline. Keep the baseline in a folder of its own.")

@@ -15,7 +15,7 @@ from grader.commands import github, options, output_files
 from grader.commands.console import AGAIN, say
 from grader.commands.gates import Gates, finish
 from grader.errors import DataUnavailableError, GradeError, InterruptedRunError, UsageError
-from grader.files.given import real
+from grader.files.user_files import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -206,7 +206,7 @@ def _check_several(files: Sequence[str], command: Command) -> None:
             "write the reports later: grade report RESULTS -o FILE."
         )
     stems = [stem_in(command.setup.options.output_dir, Path(file)) for file in files]
-    places = [stem and real(stem) for stem in stems]
+    places = [stem and real_path(stem) for stem in stems]
     for file, stem, place in zip(files, stems, places, strict=True):
         if places.count(place) > 1:
             raise UsageError(

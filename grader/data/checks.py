@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from grader.data.tables import column_list
 from grader.errors import InputError
-from grader.files.json_text import quoted, shown
+from grader.files.json_text import problem_lines, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ def check(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> N
     _number_rows(rows, columns, benchmark)
     problems = [*_missing_columns(rows, columns, benchmark, split), *_other_split(rows, benchmark, split)]
     if problems:
-        raise InputError(shown(problems))
+        raise InputError(problem_lines(problems))
 
 
 def _number_rows(rows: Rows, columns: list[str], benchmark: Benchmark) -> None:

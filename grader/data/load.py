@@ -15,8 +15,8 @@ from grader.data import answers, download
 from grader.data import checks as data_checks
 from grader.data.tables import DataTable, Row, Rows, read_json, read_table, read_workbook
 from grader.errors import DataUnavailableError, InputError, UsageError
-from grader.files.given import near_file
 from grader.files.json_text import quoted
+from grader.files.user_files import similar_file_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -185,7 +185,7 @@ def read(path: Path, wanted: ColumnSet) -> DataTable:  # noqa: PLR0911 - one lin
     if path.is_dir():
         return _folder(path, wanted)
     if not path.is_file():
-        raise UsageError(f"--data {path}: this file does not exist{near_file(path) or '.'}")
+        raise UsageError(f"--data {path}: this file does not exist{similar_file_hint(path) or '.'}")
     try:
         match path.with_suffix("").suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower():
             case ".jsonl" | ".ndjson":

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import msgspec
 
 from grader.errors import InputError
-from grader.files.given import unpacked
 from grader.files.json_records import BLANK, JsonText, Problems
-from grader.files.json_text import line_of, quoted, shown
+from grader.files.json_text import line_of, problem_lines, quoted
+from grader.files.user_files import unpack_gzip
 from grader.files.workbook import WorkbookError, read_sheet
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         """Return the tasks that `make` returns, by id; raises InputError with the problems of `tasks_and_problems`."""
         tasks, problems = self.tasks_and_problems(make)
         if problems:
-            raise InputError(shown(problems))
+            raise InputError(problem_lines(problems))
         return tasks
 
     def tasks_and_problems(self, make: Callable[[Row], T]) -> tuple[dict[str, T], list[str]]:
@@ -164,9 +164,9 @@ def read_json(path: Path, *, lines: bool) -> DataTable:
             places.append(entry.line)
         else:
             problems.add("expected an object", entry.line, entry.path)
-    for line in text.halves:
+    for line in text.surrogate_lines:
         problems.add("a lone surrogate (an escape such as \\ud83d without its other half)", line)
-    if problems.found:
+    if problems.messages:
         raise InputError(problems.lines())
     if b"NaN" in data:  # pandas writes NaN for an empty cell
         rows = [{name: None if value != value else value for name, value in row.items()} for row in rows]  # noqa: PLR0124
@@ -175,7 +175,7 @@ def read_json(path: Path, *, lines: bool) -> DataTable:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return unpacked(path.read_bytes())
+        return unpack_gzip(path.read_bytes())
     except ValueError as error:
         raise InputError([f"{path}: {error}"]) from error
 
@@ -245,7 +245,7 @@ class _Reader:
         except csv.Error as error:
             self._add(str(error))
         if self._problems:
-            raise InputError(shown(self._problems))
+            raise InputError(problem_lines(self._problems))
         return DataTable(rows=rows, lines=lines, columns=header)
 
     def _lines(self) -> Iterator[str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from grader.errors import UsageError
-from grader.files.given import real
+from grader.files.user_files import real_path
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -38,7 +38,8 @@ class Claims:
     """The files that this process claims, until the `with` block ends."""
 
     def __init__(self) -> None:
-        self._held: dict[Path, BaseFileLock] = {}
+        self._locks: dict[Path, BaseFileLock] = {}
+        """Claimed file -> its lock."""
 
     def __enter__(self) -> Self:
         return self
@@ -48,11 +49,11 @@ class Claims:
 
     def close(self) -> None:
         """Give up all claims."""
-        for lock in self._held.values():
+        for lock in self._locks.values():
             with suppress(OSError):  # Windows removes no open file: its lock file stays, and holds nothing
                 Path(lock.lock_file).unlink()
             lock.release()
-        self._held.clear()
+        self._locks.clear()
 
     def take(self, path: Path) -> None:
         """Claim a file. Raises UsageError, with the holder, if another process has claimed it.
@@ -61,42 +62,42 @@ class Claims:
         """
         from filelock import FileLock, Timeout
 
-        place = real(path)
-        if place in self._held:
+        file = real_path(path)
+        if file in self._locks:
             return
-        lock = FileLock(place.with_name(f".{place.name}.lock"), thread_local=False, on_acquired=_sign)
+        lock = FileLock(file.with_name(f".{file.name}.lock"), thread_local=False, on_acquired=_write_holder)
         try:
             lock.acquire(timeout=_WAIT_SECONDS, poll_interval=_WAIT_SECONDS / 4)
         except Timeout:
-            raise UsageError(_refusal(path, _holder(Path(lock.lock_file)))) from None
+            raise _claimed_error(path, _read_holder(Path(lock.lock_file))) from None
         except OSError:
             return
-        self._held[place] = lock
+        self._locks[file] = lock
 
 
-def _sign(handle: int) -> None:
+def _write_holder(handle: int) -> None:
     """Write into a lock file who holds it."""
-    me = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.strftime("%Y-%m-%d %H:%M:%S"))
+    holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.strftime("%Y-%m-%d %H:%M:%S"))
     with suppress(OSError):  # a full disk: writing the output file will report it
         os.ftruncate(handle, 0)
-        os.write(handle, msgspec.json.encode(me))
+        os.write(handle, msgspec.json.encode(holder))
 
 
-def _holder(lock: Path) -> Holder | None:
+def _read_holder(lock: Path) -> Holder | None:
+    """Return who holds a lock file; None if the file does not say it (yet)."""
     try:
         return msgspec.json.decode(lock.read_bytes() if lock.is_file() else b"", type=Holder)
     except (OSError, msgspec.DecodeError):
         return None
 
 
-def _refusal(path: Path, holder: Holder | None) -> str:
-    here = holder is not None and holder.host == socket.gethostname()
-    who = (
-        f"process {holder.pid}{'' if here else f' on {holder.host}'}, since {holder.since}"
-        if holder
-        else "another process"
-    )
-    return (
+def _claimed_error(path: Path, holder: Holder | None) -> UsageError:
+    if holder is None:
+        who = "another process"
+    else:
+        host = "" if holder.host == socket.gethostname() else f" on {holder.host}"
+        who = f"process {holder.pid}{host}, since {holder.since}"
+    return UsageError(
         f"Another run of grade is writing {path.name} now ({who}). Wait until it has ended, "
         "or choose another folder for this run with --output-dir."
     )

@@ -1,4 +1,7 @@
-"""JSON in few bytes, for messages and caches. The texts may contain half characters, because models generate them."""
+"""JSON in few bytes, for messages and caches. Texts may contain lone surrogates, because models generate them.
+
+A lone surrogate is half a character: Python and JSON can hold it, UTF-8 and therefore msgspec and files cannot.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,13 @@ from typing import Any, TypeVar
 import msgspec
 
 T = TypeVar("T")
-_HALF = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def encode(value: object, *, in_order: bool = False) -> bytes:
-    """Return a value as JSON without spaces; `in_order`: with the keys of each object sorted.
+    r"""Return a value as JSON without spaces; `in_order`: with the keys of each object sorted.
 
-    A half character (an unpaired surrogate) cannot be written in UTF-8, so a value that has one is written in ASCII.
+    A value with a lone surrogate is written in ASCII, where it is an escape (`\ud83d`).
     """
     try:
         return msgspec.json.encode(value, order="sorted" if in_order else None)
@@ -23,35 +26,38 @@ def encode(value: object, *, in_order: bool = False) -> bytes:
         return json.dumps(msgspec.to_builtins(value), separators=(",", ":"), sort_keys=in_order).encode()
 
 
-def decode(data: bytes, *, whole: bool = False) -> Any:
+def decode(data: bytes, *, printable: bool = False) -> Any:
     """Return the value of a JSON text; raises ValueError or RecursionError.
 
-    `whole`: half characters are replaced, because they cannot be printed or written to a file.
+    `printable`: with U+FFFD in place of lone surrogates, which cannot be printed or written to a file.
     """
     try:
         return msgspec.json.decode(data)
     except msgspec.DecodeError:
         value = json.loads(data)
-    return without_half_characters(value)[0] if whole else value
+    return replace_surrogates(value)[0] if printable else value
 
 
-def without_half_characters(value: Any) -> tuple[Any, int]:
-    """Return a value of JSON with U+FFFD in place of half characters (lone surrogates), and their number."""
-    text, count = _HALF.subn("\ufffd", json.dumps(value, ensure_ascii=False))
+def replace_surrogates(value: Any) -> tuple[Any, int]:
+    """Return a value of JSON with U+FFFD in place of lone surrogates, and their number."""
+    text, count = _LONE_SURROGATE.subn("\ufffd", json.dumps(value, ensure_ascii=False))
     return (json.loads(text) if count else value), count
 
 
-def decode_with(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
-    """Return a decoder's value of a JSON text, half characters replaced. Raises what the decoder raises."""
+def decode_typed(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
+    """Decode a JSON text. If the decoder refuses it because of lone surrogates, replace these and decode again.
+
+    Raises what the decoder raises.
+    """
     try:
         return decoder.decode(data)
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError as error:
         try:
-            value, count = without_half_characters(json.loads(data))
+            value, count = replace_surrogates(json.loads(data))
         except ValueError:
-            count = 0
-        if not count:
             raise error from None
+        if not count:
+            raise
         return decoder.decode(msgspec.json.encode(value))

@@ -11,16 +11,18 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from grader.files.compact_json import without_half_characters
-from grader.files.json_text import MOST, JsonPath, not_utf8, quoted, render_path, shown
+from grader.files.compact_json import replace_surrogates
+from grader.files.json_text import MAX_PROBLEMS, JsonPath, not_utf8_message, problem_lines, quoted, render_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 BLANK = b" \t\r\n"
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_BYTE_OFFSET = 0xDC00
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
-_ESCAPED_HALF = re.compile(r"\\u[dD]")
+"""What `surrogateescape` makes of a byte that is not UTF-8: the character of its number plus `_BYTE_OFFSET`."""
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD]")
 _HINTS = {
     "'": "single quotes; JSON strings need double quotes (json.dumps() writes them, str() does not)",
     "None": "Python's None; JSON writes null",
@@ -36,22 +38,24 @@ class Problems:
 
     def __init__(self, label: str) -> None:
         self.label = label
-        self.found: list[str] = []
+        self.messages: list[str] = []
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether there are enough problems to stop reading."""
-        return len(self.found) >= MOST
+        return len(self.messages) >= MAX_PROBLEMS
 
     def add(self, message: str, line: int, path: JsonPath = ()) -> None:
         """Add one problem."""
-        if not self.full:
-            self.found.append(f"{self.label}:{line}: {render_path(path)}: {message}")
+        if not self.is_full:
+            self.messages.append(f"{self.label}:{line}: {render_path(path)}: {message}")
 
     def lines(self) -> list[str]:
         """Return the lines to show to the user; empty without problems."""
-        stopped = [f"{self.label}: reading stopped after {MOST:,} problems; there may be more"] if self.full else []
-        return [*shown(self.found), *stopped]
+        lines = problem_lines(self.messages)
+        if self.is_full:
+            lines.append(f"{self.label}: reading stopped after {MAX_PROBLEMS:,} problems; there may be more")
+        return lines
 
 
 class Entry(NamedTuple):
@@ -70,53 +74,67 @@ class BrokenJson:
 BROKEN: Final = BrokenJson()
 
 
+class _LineCounter:
+    """Counts the lines of a text up to positions that only grow, so that each character is counted once."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._position, self._line = text, 0, 1
+
+    def line_at(self, position: int) -> int:
+        self._line += self._text.count("\n", self._position, position)
+        self._position = position
+        return self._line
+
+
 class JsonText:
     """One JSON text (array, lines or single object) without byte-order mark."""
 
     def __init__(self, data: bytes, problems: Problems, *, skipped: int = 0) -> None:
         self.data, self.problems = data, problems
         self.position = 0
-        """How far the text has been read, about in bytes."""
-        self.halves: list[int] = []
-        """For each half of a character (an escaped lone surrogate), which is read as U+FFFD, the line of its record."""
+        """How far the text has been read, for a progress bar: in bytes (in an array: in characters)."""
+        self.surrogate_lines: list[int] = []
+        """For each lone surrogate (an escape), which is read as U+FFFD, the line of its record."""
         self._skipped = skipped
         """Number of bytes before `data` in the file: a byte-order mark."""
         self._unit = "file"
+        """What a message says was cut off: the file, or a line of JSON Lines."""
         self._duplicates: list[str] = []
+        """Duplicate keys in objects of the record that is being parsed, from the decoder's hook."""
         self._decoder = json.JSONDecoder(object_pairs_hook=self._object)
 
     def array(self) -> Iterator[Entry]:
         """Yield the elements of the top-level array; stop at invalid JSON, or after too many problems."""
         text = self.data.decode(errors="surrogateescape")
-        at, line, number, counted = text.index("[") + 1, 1, 0, 0
-        while not self.problems.full:
-            start = _end_of_blanks(text, at)
-            line, counted = line + text.count("\n", counted, start), start
-            if not number and text[start : start + 1] == "]":
-                at = start
-            else:
-                value, at = self._element(text, start, line, number)
-                if at < 0:
+        lines = _LineCounter(text)
+        position, number = text.index("[") + 1, 0
+        while not self.problems.is_full:
+            position = _end_of_blanks(text, position)
+            is_empty_array = number == 0 and text.startswith("]", position)
+            if not is_empty_array:
+                line = lines.line_at(position)
+                value, position = self._element(text, position, line, number)
+                if position < 0:
                     return
                 if not isinstance(value, BrokenJson):
                     yield Entry(value, line, (number,))
-            self.position = at = _end_of_blanks(text, at)
-            if text[at : at + 1] != ",":
-                return self._check_end(text, at, line + text.count("\n", counted, at), number)
-            at, number = at + 1, number + 1
+            self.position = position = _end_of_blanks(text, position)
+            if not text.startswith(",", position):
+                return self._check_end(text, position, lines.line_at(position), number)
+            position, number = position + 1, number + 1
 
     def lines(self) -> Iterator[Entry]:
         """Yield the value of each line that is not blank; stop after too many problems."""
         self._unit = "line"
         for line, start, stop in self._line_spans():
-            if self.problems.full:
+            if self.problems.is_full:
                 return
             self.position = stop
             value = self._value(start, stop, line)
             if not isinstance(value, BrokenJson):
                 yield Entry(value, line)
 
-    def whole(self) -> Entry | None:
+    def single(self) -> Entry | None:
         """Return the single value of the text; report why if it has none, and return None."""
         line, start, _ = next(self._line_spans(), (1, 0, 0))
         value = self._value(start, len(self.data), line)
@@ -127,12 +145,14 @@ class JsonText:
         lines = self._line_spans()
         _, start, stop = next(lines)
         second = next(lines, None)
-        value = self._quiet(start, stop)
-        if not isinstance(value, BrokenJson):
-            return second is not None or is_record(value)
+        first_value = self._value_without_reporting(start, stop)
+        if not isinstance(first_value, BrokenJson):
+            return second is not None or is_record(first_value)
+        # The first line is no value: it is a broken line, or an object that goes on in the next lines. Those begin with
+        # a key or a bracket, seldom with "{".
         if second is None or self.data[second[1]] != ord("{"):
             return False
-        return isinstance(self._quiet(start, len(self.data)), BrokenJson)
+        return isinstance(self._value_without_reporting(start, len(self.data)), BrokenJson)
 
     def _line_spans(self) -> Iterator[tuple[int, int, int]]:
         """Yield each line that is not blank: its number, start and end."""
@@ -152,7 +172,8 @@ class JsonText:
             self._duplicates += [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
         return value
 
-    def _quiet(self, start: int, stop: int) -> object:
+    def _value_without_reporting(self, start: int, stop: int) -> object:
+        """Return the value of a part of the text, or BROKEN: the format is only guessed, so this is no problem yet."""
         try:
             return json.loads(self.data[start:stop])
         except (ValueError, RecursionError):
@@ -167,7 +188,7 @@ class JsonText:
         except (ValueError, RecursionError) as error:
             self._add_fault(error, text, 0, line, ())
             return BROKEN
-        return self._checked(value, text, (0, len(text)), line, (), first=start)
+        return self._check_characters(value, text, span=(0, len(text)), line=line, path=(), text_offset=start)
 
     def _element(self, text: str, start: int, line: int, number: int) -> tuple[object, int]:
         """Return an element of the array and where it ends; -1 if it is invalid, so that no other can be found."""
@@ -177,38 +198,40 @@ class JsonText:
         except (ValueError, RecursionError) as error:
             self._add_fault(error, text, start, line, (number,))
             return BROKEN, -1
-        return self._checked(value, text, (start, end), line, (number,)), end
+        return self._check_characters(value, text, span=(start, end), line=line, path=(number,)), end
 
-    def _check_end(self, text: str, at: int, line: int, number: int) -> None:
+    def _check_end(self, text: str, position: int, line: int, number: int) -> None:
         """Report anything but the end of the array."""
-        if text[at : at + 1] != "]":
-            self._add_fault(json.JSONDecodeError("expected a comma or ']'", text, at), text, at, line, (number,))
-        elif (more := _end_of_blanks(text, at + 1)) < len(text):
-            error = json.JSONDecodeError("Extra data", text, more)
-            self._add_fault(error, text, at, line, ())
+        if not text.startswith("]", position):
+            error = json.JSONDecodeError("expected a comma or ']'", text, position)
+            self._add_fault(error, text, position, line, (number,))
+        elif (end := _end_of_blanks(text, position + 1)) < len(text):
+            self._add_fault(json.JSONDecodeError("Extra data", text, end), text, position, line, ())
 
-    def _checked(
-        self, value: object, text: str, span: tuple[int, int], line: int, path: JsonPath, *, first: int = 0
+    def _check_characters(
+        self, value: object, text: str, *, span: tuple[int, int], line: int, path: JsonPath, text_offset: int = 0
     ) -> object:
-        """Return a value without half characters; report duplicate keys, and bytes that are not UTF-8 (BROKEN).
+        """Return a parsed value without lone surrogates; BROKEN if its text has bytes that are not UTF-8.
 
-        `span` is its place in `text`, and `first` is the position of the text in the file.
+        Reports these bytes, and the duplicate keys that the decoder met. `span` is the value's part of `text`,
+        `text_offset` the position of the text in `data`.
         """
         for key in self._duplicates:
             self.problems.add(f"the key {quoted(key)} is a duplicate in one object", line, path)
         if not text.isascii() and (bad := _NOT_UTF8.search(text, *span)):
-            offset = first + len(text[: bad.start()].encode(errors="surrogateescape")) + self._skipped
-            line += text.count("\n", span[0], bad.start())
-            self.problems.add(not_utf8(offset, ord(bad[0]) - 0xDC00), line, path)
+            bytes_before = len(text[: bad.start()].encode(errors="surrogateescape"))
+            message = not_utf8_message(self._skipped + text_offset + bytes_before, ord(bad[0]) - _BYTE_OFFSET)
+            self.problems.add(message, line + text.count("\n", span[0], bad.start()), path)
             return BROKEN
-        if _ESCAPED_HALF.search(text, *span):
-            value, count = without_half_characters(value)
-            self.halves += [line] * count
+        if _SURROGATE_ESCAPE.search(text, *span):
+            value, count = replace_surrogates(value)
+            self.surrogate_lines += [line] * count
         return value
 
     def _add_fault(self, error: Exception, text: str, start: int, line: int, path: JsonPath) -> None:
-        at = error.pos if isinstance(error, json.JSONDecodeError) else start
-        self.problems.add(_explained(error, self._unit), line + text.count("\n", start, at), path)
+        """Report why a value cannot be parsed. `line` is that of `start` in the text."""
+        position = error.pos if isinstance(error, json.JSONDecodeError) else start
+        self.problems.add(_explain(error, self._unit), line + text.count("\n", start, position), path)
 
 
 def _end_of_blanks(text: str, start: int) -> int:
@@ -217,24 +240,25 @@ def _end_of_blanks(text: str, start: int) -> int:
     return blanks.end()
 
 
-def _explained(error: Exception, unit: str) -> str:  # noqa: PLR0911 - one return an explanation
+def _explain(error: Exception, unit: str) -> str:  # noqa: PLR0911 - one return an explanation
     """Return what is wrong with a JSON text, and the likely cause."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
     if not isinstance(error, json.JSONDecodeError):
         return f"cannot be read: {str(error).partition(':')[0]}"
-    rest = error.doc[error.pos : error.pos + 80]
+    excerpt = error.doc[error.pos : error.pos + 80]
     if error.msg.startswith("Unterminated string"):
         return f"the string that begins here has no end (was the {unit} cut off?)"
     if not error.doc[error.pos :].strip():
         return f"the {unit} ends before the value does (was it cut off?)"
-    if hint := next((hint for beginning, hint in _HINTS.items() if rest.startswith(beginning)), ""):
+    if hint := next((hint for beginning, hint in _HINTS.items() if excerpt.startswith(beginning)), ""):
         return hint
+    character = excerpt[0]
     if error.msg == "Extra data":
-        several = rest[0] in "[{" and unit == "file"
-        hint = " (one array around all records, or one record on each line, can be read)" if several else ""
-        return f"{quoted(rest, 20)} after the end of the value{hint}"
+        is_next_record = character in "[{" and unit == "file"
+        hint = " (one array around all records, or one record on each line, can be read)" if is_next_record else ""
+        return f"{quoted(excerpt, 20)} after the end of the value{hint}"
     if error.msg.startswith("Invalid control character"):
-        return f"a raw control character (0x{ord(rest[0]):02x}) in a string; JSON writes it \\u{ord(rest[0]):04x}"
-    comma = " after a comma" if error.doc[: error.pos].rstrip().endswith(",") and rest[0] in "]}" else ""
-    return f"{error.msg[0].lower()}{error.msg[1:]}, found {quoted(rest, 20)}{comma}"
+        return f"a raw control character (0x{ord(character):02x}) in a string; JSON writes it \\u{ord(character):04x}"
+    comma = " after a comma" if error.doc[: error.pos].rstrip().endswith(",") and character in "]}" else ""
+    return f"{error.msg[0].lower()}{error.msg[1:]}, found {quoted(excerpt, 20)}{comma}"

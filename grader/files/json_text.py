@@ -46,7 +46,7 @@ def _step(part: str | int) -> str:
     return f".{part}" if part.isidentifier() and part.isprintable() else f"[{quoted(part)}]"
 
 
-def kind(value: object) -> str:  # noqa: PLR0911 - one line a type
+def describe_value(value: object) -> str:  # noqa: PLR0911 - one line a type
     """Name a JSON value's type, and the value if it is short."""
     match value:
         case None:
@@ -65,7 +65,7 @@ def kind(value: object) -> str:  # noqa: PLR0911 - one line a type
             return "an object"
 
 
-def not_utf8(position: int, byte: int) -> str:
+def not_utf8_message(position: int, byte: int) -> str:
     """Return what is wrong with a byte of a text, and what can be done."""
     return (
         f"byte {position} of the file (0x{byte:02x}) is not UTF-8; if Excel or Windows wrote it, convert it: "
@@ -78,60 +78,70 @@ def line_of(data: bytes, offset: int) -> int:
     return data.count(b"\n", 0, offset) + 1
 
 
-MOST = 1000
+MAX_PROBLEMS = 1000
 """Number of problems after which a reader stops."""
-SHOWN = 20
+LISTED_PROBLEMS = 20
 """Maximum number of listed problems; the others are counted."""
-PLACES_SHOWN = 3
-"""Number of places listed for the same problem; further places are only counted."""
+LISTED_LOCATIONS = 3
+"""Number of locations listed for the same problem; further ones are only counted."""
 
 _STEP = r"(?:\.\w++|\[\d++\]|\[(?:\"[^\"\n]*+\"|'[^'\n]*+')\])"
-_PLACE = re.compile(rf"[^\n]*?:(?:\d++:)? (?:row \d++: )?(?:\${_STEP}*+: )?")
+_LOCATION = re.compile(rf"[^\n]*?:(?:\d++:)? (?:row \d++: )?(?:\${_STEP}*+: )?")
 """`preds.json:12: $[3].qid: `, `data.tsv:4: `, `data.parquet: row 4: `, `preds.json: `."""
 
 
-def shown(problems: Iterable[str], most: int = SHOWN) -> list[str]:
-    """Return the lines to show for `problems`, in the same order. Each problem is `place: what is wrong`.
+def problem_lines(problems: Iterable[str], most: int = LISTED_PROBLEMS) -> list[str]:
+    """Return the lines to show for `problems`, in the same order. Each problem is `location: what is wrong`.
 
-    The same problem is one line, with its first places and the number of all others. After `most` lines, a last line
+    The same problem is one line, with its first locations and the number of all others. After `most` lines, a last line
     has the number of omitted problems.
     """
-    places: dict[str, list[str]] = {}
+    locations: dict[str, list[str]] = {}
     counts: Counter[str] = Counter()
-    left_out = 0
+    omitted = 0
     for problem in problems:
-        place = _PLACE.match(problem)
-        message = problem[place.end() :] if place else problem
-        if message not in places and len(places) >= most:
-            left_out += 1
+        location = _LOCATION.match(problem)
+        message = problem[location.end() :] if location else problem
+        if message not in locations and len(locations) >= most:
+            omitted += 1
             continue
         counts[message] += 1
-        if counts[message] <= PLACES_SHOWN:
-            places.setdefault(message, []).append(place[0] if place else "")
-    listed = [f"{found[0]}{message}{_elsewhere(found, counts[message])}" for message, found in places.items()]
-    return [*listed, f"... and {left_out:,} more"] if left_out else listed
+        if counts[message] <= LISTED_LOCATIONS:
+            locations.setdefault(message, []).append(location[0] if location else "")
+    lines = [
+        f"{first}{message}{_more_locations(first, others, counts[message])}"
+        for message, (first, *others) in locations.items()
+    ]
+    return [*lines, f"... and {omitted:,} more"] if omitted else lines
 
 
-def _elsewhere(places: Sequence[str], count: int) -> str:
-    """Return the places of a problem after its first one: some by name, in another file with its name, and a count."""
-    file = places[0].partition(":")[0] + ":"
-    named = (place.removeprefix(file).strip().removesuffix(":").removesuffix(": $") for place in places[1:])
-    parts = [re.sub(r"^(?=\d)", "line ", place) for place in named if place]
-    left = count - 1 - len(parts)
-    parts += [f"{left:,} more place{'' if left == 1 else 's'}"] if left else []
-    return f" (also at {', '.join(parts[:-1])}{' and ' if parts[:-1] else ''}{parts[-1]})" if parts else ""
+def _more_locations(first: str, others: Sequence[str], count: int) -> str:
+    """Return where a problem is besides its first location: ` (also at line 2: $[2], b.tsv:7 and 4 more places)`.
+
+    A location in the first one's file is without the file's name. `count`: the number of all locations.
+    """
+    file = first.partition(":")[0] + ":"
+    short = (location.removeprefix(file).strip().removesuffix(":").removesuffix(": $") for location in others)
+    parts = [re.sub(r"^(?=\d)", "line ", location) for location in short if location]
+    if unlisted := count - 1 - len(parts):
+        parts.append(f"{unlisted:,} more place{'' if unlisted == 1 else 's'}")
+    if not parts:
+        return ""
+    *head, last = parts
+    return f" (also at {', '.join(head)} and {last})" if head else f" (also at {last})"
 
 
-_LONGEST_LIST = 100 << 20
+_MAX_CELL = 100 << 20
+"""Characters of a cell that is parsed: more would need gigabytes of memory."""
 
 
 def as_list(cell: object) -> object:
     """Return the list or object that a text cell has in the notation of Python or JSON; any other cell as it is."""
-    if not isinstance(cell, str) or len(cell) > _LONGEST_LIST or cell[:1] + cell.rstrip()[-1:] not in ("[]", "{}"):
+    if not isinstance(cell, str) or len(cell) > _MAX_CELL or cell[:1] + cell.rstrip()[-1:] not in ("[]", "{}"):
         return cell
-    for read in (msgspec.json.decode, literal_from):
+    for parse in (msgspec.json.decode, literal_from):
         try:
-            return read(cell)
+            return parse(cell)
         except (msgspec.DecodeError, ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             continue
     return cell

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _SCHEMA = "CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, value BLOB NOT NULL, at INTEGER NOT NULL)"
 _BUSY_SECONDS = 30.0
 _KEYS_A_QUERY = 500
+"""SQLite allows 999 parameters in a query, in its older versions."""
 _WAL_TRIES = 50
+"""With a tenth of a second between them: another process has then switched."""
 
 
 class KeyValueFile:
@@ -53,15 +55,15 @@ class KeyValueFile:
 
     def find(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the stored values of the keys that have one."""
-        wanted = list(dict.fromkeys(keys))
-        found: dict[bytes, bytes] = {}
-        for start in range(0, len(wanted), _KEYS_A_QUERY):
-            part = wanted[start : start + _KEYS_A_QUERY]
-            marks = ",".join("?" * len(part))
+        unique = list(dict.fromkeys(keys))
+        values: dict[bytes, bytes] = {}
+        for start in range(0, len(unique), _KEYS_A_QUERY):
+            batch = unique[start : start + _KEYS_A_QUERY]
+            marks = ",".join("?" * len(batch))
             query = f"SELECT key, value FROM entries WHERE key IN ({marks})"  # noqa: S608 - only question marks
-            rows: list[tuple[bytes, bytes]] = self._try(partial(_select, query=query, keys=part), [])
-            found.update(rows)
-        return found
+            rows: list[tuple[bytes, bytes]] = self._try(partial(_select, query=query, keys=batch), [])
+            values.update(rows)
+        return values
 
     def has(self, key: bytes) -> bool:
         """Return whether the key has a stored value."""
@@ -113,9 +115,11 @@ class KeyValueFile:
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
-            aside = path.with_name(f"{path.name}.damaged")
-            path.replace(aside)
-            self.problem = f"the {self._name} {path} was damaged; it is kept as {aside.name}, and a new one was created"
+            backup = path.with_name(f"{path.name}.damaged")
+            path.replace(backup)
+            self.problem = (
+                f"the {self._name} {path} was damaged; it is kept as {backup.name}, and a new one was created"
+            )
             return _connect(path)
 
     def _try(self, do: Callable[[sqlite3.Connection], T], default: T) -> T:
@@ -130,8 +134,10 @@ class KeyValueFile:
                 return default
 
     def _give_up(self, error: Exception) -> None:
-        what = f"the {self._name} {self.path} cannot be used ({error})"
-        self.problem = f"{what}; nothing is stored in it. Remove it if it is damaged"
+        self.problem = (
+            f"the {self._name} {self.path} cannot be used ({error}); nothing is stored in it. "
+            "Remove it if it is damaged"
+        )
         self._disconnect()
 
     def _disconnect(self) -> None:

@@ -9,38 +9,40 @@ import pickletools
 import zlib
 from typing import Any
 
-MOST_BYTES = 1 << 30
+MAX_BYTES = 1 << 30
+"""Maximum unpacked size: a few kilobytes of zlib can claim gigabytes."""
 
 
-class _NoCode(pickle.Unpickler):
+class _DataUnpickler(pickle.Unpickler):
     """Reads texts, bytes, lists and mappings; everything else in a pickle would be code."""
 
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(f"it names {module}.{name}")
 
 
-def unpacked(value: Any) -> Any:
+def unpack_text(value: Any) -> Any:
     """Return what a packed text contains, and any other value as it is; raises ValueError. No code runs."""
     if not isinstance(value, str) or value.lstrip()[:1] in {"[", "{", ""}:
         return value
     try:
-        packed = _inflated(base64.b64decode(value, validate=True))
-        _check_sizes(packed)
-        return _NoCode(io.BytesIO(packed)).load()
+        pickled = _inflate(base64.b64decode(value, validate=True))
+        _check_sizes(pickled)
+        return _DataUnpickler(io.BytesIO(pickled)).load()
     except (ValueError, zlib.error, pickle.UnpicklingError, EOFError, LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"neither JSON nor a packed text without code ({error})") from None
 
 
-def _inflated(packed: bytes) -> bytes:
-    opened = zlib.decompressobj()
-    data = opened.decompress(packed, MOST_BYTES)
-    if not opened.eof:
+def _inflate(packed: bytes) -> bytes:
+    """Return unpacked zlib data of at most `MAX_BYTES`; raises zlib.error for more, and for data that was cut off."""
+    decompressor = zlib.decompressobj()
+    data = decompressor.decompress(packed, MAX_BYTES)
+    if not decompressor.eof:
         raise zlib.error("it is cut")
     return data
 
 
-def _check_sizes(packed: bytes) -> None:
-    """Raise ValueError for a pickle that names larger sizes than it has: its reader would take the memory for them."""
-    for count, (opcode, argument, _) in enumerate(pickletools.genops(packed)):
+def _check_sizes(pickled: bytes) -> None:
+    """Raise ValueError for a pickle with an index beyond its objects: its reader would allocate memory up to it."""
+    for count, (opcode, argument, _) in enumerate(pickletools.genops(pickled)):
         if opcode.name in {"PUT", "BINPUT", "LONG_BINPUT"} and (argument or 0) > count:
             raise ValueError(f"there are not {argument} objects before")

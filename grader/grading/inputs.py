@@ -15,7 +15,7 @@ from grader.data.checks import absent_columns
 from grader.data.load import ALL, ColumnSet
 from grader.data.tables import Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
-from grader.files.given import real
+from grader.files.user_files import real_path
 from grader.options import Options
 from grader.predictions import formats, outcomes
 from grader.predictions.contradictions import check_evidence
@@ -172,7 +172,7 @@ def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) 
     """
     options, declared, scorer = setup.options, setup.declared, setup.scorer
     place = declared.splits[setup.split]
-    is_own = options.data is not None and file.path is not None and real(options.data) == real(file.path)
+    is_own = options.data is not None and file.path is not None and real_path(options.data) == real_path(file.path)
     is_here = place.data or place.hub or download.fetched(declared, setup.split)
     if is_own or (options.data is None and not is_here):
         carried = scorer.own_rows(declared, setup.split, file)

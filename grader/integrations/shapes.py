@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from grader.errors import UsageError
-from grader.files.packed import unpacked
+from grader.files.packed import unpack_text
 
 Row = Mapping[str, Any]
 
@@ -77,7 +77,7 @@ def livecodebench(given: Row) -> dict[str, Any]:
     cases = []
     for name in ("public_test_cases", "private_test_cases"):
         try:
-            cases += _items({name: unpacked(given.get(name) or [])}, name)
+            cases += _items({name: unpack_text(given.get(name) or [])}, name)
         except ValueError as error:
             raise UsageError(f"{name} is {error}") from None
     if not cases:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from grader.errors import InputError
-from grader.files.given import read_given
 from grader.files.json_records import JsonText, Problems
-from grader.files.json_text import kind, render_path
+from grader.files.json_text import describe_value, render_path
+from grader.files.user_files import read_user_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,19 +89,19 @@ def load_replies(path: Path) -> dict[str, str]:
     """Read a `--judge-replies` file ({qid: reply text}). Raises `InputError` with all problems."""
     problems = Problems(str(path))
     try:
-        data = read_given(path)
+        data = read_user_file(path)
     except OSError as error:
         raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
     text = data.removeprefix(codecs.BOM_UTF8)
-    entry = JsonText(text, problems, skipped=len(data) - len(text)).whole()
+    entry = JsonText(text, problems, skipped=len(data) - len(text)).single()
     replies = entry.value if entry is not None else {}
     if not isinstance(replies, dict):
-        raise InputError([f"{path}: $: expected an object {{qid: reply text}}, got {kind(replies)}"])
+        raise InputError([f"{path}: $: expected an object {{qid: reply text}}, got {describe_value(replies)}"])
     wrong = [
-        f"{path}: {render_path([qid])}: expected the reply's text, got {kind(reply)}"
+        f"{path}: {render_path([qid])}: expected the reply's text, got {describe_value(reply)}"
         for qid, reply in replies.items()
         if not isinstance(reply, str)
     ]
-    if problems.found or wrong:
+    if problems.messages or wrong:
         raise InputError([*problems.lines(), *wrong])
     return replies

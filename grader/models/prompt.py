@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from grader.errors import InputError
-from grader.files.given import read_given
+from grader.files.user_files import read_user_file
 
 IMAGE = "\x00image\x00"
 """Marks the position of an image in a text; without it, the image is before the text."""
@@ -92,7 +92,7 @@ def _environment() -> Any:
 def load_template(path: Path) -> str:
     """Read a file with a template, such as that of `--prompt`. Raises InputError."""
     try:
-        return read_given(path).decode("utf-8-sig")
+        return read_user_file(path).decode("utf-8-sig")
     except OSError as error:
         raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
     except UnicodeDecodeError as error:

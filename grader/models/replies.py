@@ -70,7 +70,7 @@ NOT_A_COMPLETION = "a reply that is not a chat completion; the address usually e
 def read(content: bytes) -> Reply:
     """Read the body of a reply with HTTP 200."""
     try:
-        body = compact_json.decode_with(_BODY, content)
+        body = compact_json.decode_typed(_BODY, content)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return Reply(error=NOT_A_COMPLETION)
     usage = _usage(body.usage)

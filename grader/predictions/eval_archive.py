@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.files.given import UNPACKED_LIMIT, ZIP
+from grader.files.user_files import UNPACKED_LIMIT, is_zip
 
 if TYPE_CHECKING:
     from grader.predictions.layouts import Row
@@ -32,7 +32,7 @@ class _Sample(msgspec.Struct):
 
 def is_archive(data: bytes) -> bool:
     """Whether bytes are an `.eval` archive, and not another kind of zip."""
-    if not data.startswith(ZIP):
+    if not is_zip(data):
         return False
     return any(name.encode() in data[:512] or name.encode() in data[-(1 << 20) :] for name in _HEADERS)
 

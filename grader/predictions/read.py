@@ -24,10 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from grader.errors import InputError
-from grader.files.given import GZIP, near_file, read_given, unpacked, unzipped
 from grader.files.json_records import BLANK, Entry, JsonText, Problems
-from grader.files.json_text import Flaw, kind, quoted, render_path
-from grader.files.workbook import is_zip
+from grader.files.json_text import Flaw, describe_value, quoted, render_path
+from grader.files.user_files import GZIP, is_zip, read_user_file, similar_file_hint, unpack_gzip, unzip_single_file
 from grader.observer import Silent
 from grader.predictions import eval_archive, tables
 from grader.predictions.evidence import MANY
@@ -58,11 +57,11 @@ _MAGIC = {
 def load(path: Path, observer: Observer) -> bytes:
     """Return a file's bytes; raises InputError."""
     try:
-        return read_given(path, observer.message)
+        return read_user_file(path, observer.message)
     except FileNotFoundError as error:
         if path.is_symlink():
             raise InputError([f"{path}: is a link to {path.readlink()}, which does not exist"]) from error
-        raise InputError([f"{path}: no such file{near_file(path)}"]) from error
+        raise InputError([f"{path}: no such file{similar_file_hint(path)}"]) from error
     except IsADirectoryError as error:
         raise InputError([f"{path}: is a folder; name the prediction file in it"]) from error
     except (OSError, ValueError) as error:
@@ -151,7 +150,7 @@ class _Reading:
             self._add(self._entries())
         except tables.TableFault as fault:
             self._problems.add(self._columns_problem(fault.columns) if fault.columns else fault.message, fault.line)
-        if self._problems.found:
+        if self._problems.messages:
             raise InputError(self._problems.lines())
         if not self._merger:
             raise self._file_error(f"has no records; {EXPECTED}")
@@ -186,7 +185,7 @@ class _Reading:
     def _entries(self) -> Iterable[Entry]:
         """Return the rows of the file; its first bytes decide how they are separated."""
         try:
-            data = self._data = unzipped(unpacked(self._data))
+            data = self._data = unzip_single_file(unpack_gzip(self._data))
             log = eval_archive.read(data) if eval_archive.is_archive(data) else None
         except ValueError as error:
             raise self._file_error(str(error)) from error
@@ -211,10 +210,10 @@ class _Reading:
             yield from self._unfold(self._with_progress(text, text.array()))
         elif text.is_lines(self._is_record):
             yield from self._unfold(self._with_progress(text, text.lines()))
-        elif (whole := text.whole()) is not None:
+        elif (whole := text.single()) is not None:
             yield from self._object_entries(whole)
-        if text.halves:
-            halves = counted(len(text.halves), "lone surrogate")
+        if text.surrogate_lines:
+            halves = counted(len(text.surrogate_lines), "lone surrogate")
             self._warnings.append(f"{halves} (half a character, as in \\ud83d) read as U+FFFD")
 
     def _table_entries(self) -> Iterator[Entry]:
@@ -352,7 +351,7 @@ class _Reading:
     def _add(self, entries: Iterable[Entry]) -> None:
         """Add valid entries and report problems of the others."""
         for position, entry in enumerate(entries):
-            if self._problems.full:
+            if self._problems.is_full:
                 return
             row = self._row(entry)
             if row is None and position == 0 and isinstance(entry.value, str):
@@ -381,7 +380,9 @@ class _Reading:
         if is_foreign_list or (self._fields is not None and isinstance(entry.value, list | str)):
             return {BARE: entry.value}
         advice = _TEXTS if isinstance(entry.value, str) else ""
-        self._problems.add(f"expected a record {RECORD}, found {kind(entry.value)}{advice}", entry.line, entry.path)
+        self._problems.add(
+            f"expected a record {RECORD}, found {describe_value(entry.value)}{advice}", entry.line, entry.path
+        )
         return None
 
     @property

@@ -7,7 +7,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from grader.files.json_text import MAX_DEPTH, MOST, Flaw, kind, quoted
+from grader.files.json_text import MAX_DEPTH, MAX_PROBLEMS, Flaw, describe_value, quoted
 from grader.predictions.file import PredictionRecord
 from grader.predictions.layouts import ABSENT, BARE, KEY, Row, cell_text, find, first_of, texts_of
 
@@ -66,7 +66,7 @@ def _id(form: Format, row: Row, position: int) -> str | Flaw:
     if value is ABSENT and find(row, path) is ABSENT:
         return _missing_field_flaw(path)
     value = None if value is ABSENT else value
-    return _id_text(value) or Flaw(path=_flaw_path(path), message=f"expected an id, found {kind(value)}")
+    return _id_text(value) or Flaw(path=_flaw_path(path), message=f"expected an id, found {describe_value(value)}")
 
 
 def _id_text(cell: object) -> str:
@@ -99,7 +99,7 @@ def _text_type_flaw(form: Format, path: str, value: object) -> Flaw:
             "that generates text (output_type: generate_until)"
         )
         return Flaw(path=_flaw_path(path), message=message)
-    return Flaw(path=_flaw_path(path), message=f"expected a text or a list of texts, found {kind(value)}")
+    return Flaw(path=_flaw_path(path), message=f"expected a text or a list of texts, found {describe_value(value)}")
 
 
 def _missing_field_flaw(path: str) -> Flaw:
@@ -137,7 +137,7 @@ def fenced(code: str) -> str:
 def _record_of_grade(form: Format, row: Row) -> PredictionRecord | list[Flaw]:
     qid, predictions = row.get("qid"), row.get("predictions")
     if not (type(qid) is str and qid and type(predictions) is list and set(map(type, predictions)) == {str}):
-        flaws = [*_missing_fields(row), *_qid_flaws(row), *islice(_prediction_flaws(row), MOST)]
+        flaws = [*_missing_fields(row), *_qid_flaws(row), *islice(_prediction_flaws(row), MAX_PROBLEMS)]
         if flaws or not isinstance(predictions, list):
             return flaws
     for name in ("qid", "predictions", *form.leaves_out):
@@ -170,7 +170,7 @@ def _qid_flaws(row: Row) -> Iterator[Flaw]:
             path=("qid",), message="expected a string or an integer, found a number with a point (write 3, not 3.0)"
         )
     elif isinstance(qid, bool) or not isinstance(qid, str | int):
-        yield Flaw(path=("qid",), message=f"expected a string or an integer, found {kind(qid)}")
+        yield Flaw(path=("qid",), message=f"expected a string or an integer, found {describe_value(qid)}")
     elif qid == "":
         yield Flaw(path=("qid",), message="the qid is empty")
 
@@ -180,7 +180,7 @@ def _prediction_flaws(row: Row) -> Iterator[Flaw]:
     if isinstance(found, str):
         yield Flaw(path=path, message='expected a list of strings, found a bare string; wrap it in a list: ["..."]')
     elif not isinstance(found, list):
-        yield Flaw(path=path, message=f"expected a list of strings, found {kind(found)}")
+        yield Flaw(path=path, message=f"expected a list of strings, found {describe_value(found)}")
     elif not found:
         yield Flaw(
             path=path, message="the list is empty; a record needs at least one prediction, so leave this record out"
@@ -192,7 +192,7 @@ def _prediction_flaws(row: Row) -> Iterator[Flaw]:
 def _prediction_text_flaw(index: int, value: object) -> Flaw:
     is_empty = value is None or value != value  # noqa: PLR0124 - NaN, as pandas writes an empty cell
     hint = '; write "" if the model returned nothing' if is_empty else ""
-    return Flaw(path=("predictions", index), message=f"expected a string, found {kind(value)}{hint}")
+    return Flaw(path=("predictions", index), message=f"expected a string, found {describe_value(value)}{hint}")
 
 
 # --- any record -------------------------------------------------------------------------------------------------

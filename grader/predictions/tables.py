@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.files.given import UNPACKED_LIMIT
-from grader.files.json_text import not_utf8, quoted
-from grader.files.workbook import WorkbookError, is_zip, read_sheet
+from grader.files.json_text import not_utf8_message, quoted
+from grader.files.user_files import UNPACKED_LIMIT, is_zip
+from grader.files.workbook import WorkbookError, read_sheet
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -64,7 +64,7 @@ def _text_rows(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise TableFault(line, not_utf8(error.start, data[error.start])) from error
+        raise TableFault(line, not_utf8_message(error.start, data[error.start])) from error
     mark = separator(data, is_wanted) or "\t"
     # The limit is global in the csv module; its default of 131,072 characters is too small for a base64 image.
     before = csv.field_size_limit(sys.maxsize)

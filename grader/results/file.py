@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.errors import InputError, UsageError
-from grader.files.given import read_given
+from grader.files.user_files import read_user_file
 from grader.results import READINGS, SCHEMA, Facts, Outcome, Report, SampleResult, count_unscored
 from grader.results.provenance import Provenance
 
@@ -68,7 +68,7 @@ def read_provenance(path: Path) -> Provenance:
 def _read_head(path: Path) -> tuple[_ResultsHead, bytes]:
     """Return the head and the bytes of a results file; raises InputError if it is none, or has another schema."""
     try:
-        data = read_given(path)
+        data = read_user_file(path)
         head = msgspec.json.decode(data, type=_ResultsHead)
     except OSError as error:
         raise InputError([f"{path}: {error.strerror or error}"]) from error

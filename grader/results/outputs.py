@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from grader.errors import InputError, UsageError
 from grader.files.claims import Claims
-from grader.files.given import real
+from grader.files.user_files import real_path
 from grader.results.file import read_provenance
 from grader.results.provenance import Provenance
 
@@ -87,9 +87,9 @@ class Outputs:
 
     def protect(self, files: Iterable[Path | None]) -> None:
         """Raise UsageError if a report would replace one of these files."""
-        protected = {real(path) for path in files if path is not None}
+        protected = {real_path(path) for path in files if path is not None}
         for name in self.reports:
-            if name != "-" and real(Path(name)) in protected:
+            if name != "-" and real_path(Path(name)) in protected:
                 raise UsageError(f"-o {name}: this run reads or writes that file itself; name another one.")
 
     def claim(self, stem: Path | None, source: str, *, judged: bool, own_file: str = "") -> None:
@@ -102,7 +102,7 @@ class Outputs:
             return
         path = results_path(stem)
         self.protect([path, beside(stem, own_file) if own_file else None])
-        if self._baseline is not None and real(path) == real(self._baseline):
+        if self._baseline is not None and real_path(path) == real_path(self._baseline):
             raise UsageError(
                 f"--baseline {self._baseline}: this run writes its own results there, and the next run would be "
                 f"compared with them. Rename the baseline: mv {path} {path.with_name('baseline_results.json')}"
@@ -119,7 +119,7 @@ def _check_report(name: str, reports: Sequence[str]) -> None:
         if reports.count(name) > 1:
             raise UsageError("-o - is given twice, but standard output can take only one report.")
         return
-    path = real(Path(name))
+    path = real_path(Path(name))
     if path.is_dir():
         raise UsageError(f"-o {name}: this is a folder; name a file in it.")
     if not path.parent.is_dir():

@@ -74,7 +74,7 @@ def opened(data: bytes) -> Job:
 def _answer(data: bytes) -> Answer:
     """Return the answer in a message. The bytes behind its JSON are the messages of a program, if it has any."""
     end = 4 + int.from_bytes(data[:4], "big")
-    message = compact_json.decode(data[4:end], whole=True)
+    message = compact_json.decode(data[4:end], printable=True)
     if not isinstance(message, dict):
         raise ValueError("not an object")  # noqa: TRY004 - of JSON
     part = message.get("answer")

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from grader.errors import InputError
-from grader.files.json_text import shown
+from grader.files.json_text import problem_lines
 from grader.results import file as results_file
 from grader.scorers import aggregates
 from grader.scorers.registry import fact_types, scorer_of
@@ -32,7 +32,7 @@ def read_report(path: Path) -> Report:
     report = results_file.read_report(path, fact_types)
     problems = [f"{path}: {problem}" for problem in _differences(report)]
     if problems:
-        raise InputError([*shown(problems), CAUSE.format(report.provenance.grade or "unknown")])
+        raise InputError([*problem_lines(problems), CAUSE.format(report.provenance.grade or "unknown")])
     return report
 
 

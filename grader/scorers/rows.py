@@ -10,7 +10,7 @@ import msgspec
 from grader.data.load import load
 from grader.data.tables import cell
 from grader.errors import InputError
-from grader.files.json_text import quoted, shown
+from grader.files.json_text import problem_lines, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -65,7 +65,7 @@ def tasks_of(scorer: AnyScorer, declared: Benchmark, split: str, rows: Rows) -> 
             continue
         found[qid] = msgspec.structs.replace(task, together=sets)
     if problems:
-        raise InputError(shown(problems))
+        raise InputError(problem_lines(problems))
     return found
 
 

@@ -149,4 +149,4 @@ class Intake:
 
 def decoded(kind: type[S], body: bytes) -> S:
     """Return a body as a request of this kind; raises msgspec's errors, UnicodeDecodeError and RecursionError."""
-    return compact_json.decode_with(msgspec.json.Decoder(kind), body)
+    return compact_json.decode_typed(msgspec.json.Decoder(kind), body)

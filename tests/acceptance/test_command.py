@@ -49,7 +49,7 @@ def test_help_imports_only_the_command_line():
         "grader.cli",
         "grader.errors",
         "grader.files",
-        "grader.files.given",
+        "grader.files.user_files",
         "grader.reports",
         "grader.reports.formats",
         "grader.resources",

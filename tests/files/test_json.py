@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.files import compact_json
-from grader.files.compact_json import without_half_characters
+from grader.files.compact_json import replace_surrogates
 from grader.files.json_records import JsonText, Problems
-from grader.files.json_text import quoted, render_path, shown
+from grader.files.json_text import problem_lines, quoted, render_path
 from tests.conftest import cases
 from tests.files.made import JSON
 from tests.tables import each
@@ -34,11 +34,11 @@ def test_an_array_has_the_records_that_python_reads_or_a_problem(
     try:
         wanted = json.loads(text)
     except ValueError:
-        assert problems.found
+        assert problems.messages
     else:
-        assert repr([entry.value for entry in entries]) == repr([without_half_characters(value)[0] for value in wanted])
+        assert repr([entry.value for entry in entries]) == repr([replace_surrogates(value)[0] for value in wanted])
         assert [entry.path for entry in entries] == [(number,) for number in range(len(wanted))]
-        assert all("is a duplicate" in problem for problem in problems.found)
+        assert all("is a duplicate" in problem for problem in problems.messages)
 
 
 _KEY = st.text(alphabet='":\\ab {}[],')
@@ -50,8 +50,8 @@ def test_no_duplicate_key_is_missed(key: str, values: list[dict[str, object]], c
     inner = f'{{"x"{colon}{{{json.dumps(key)}{colon}1, {json.dumps(key)}{colon}2}}}}'
     problems = Problems("f")
     list(JsonText(f"[{plain}{', ' if plain else ''}{inner}]".encode(), problems).array())
-    assert len(problems.found) == 1
-    assert "is a duplicate" in problems.found[0]
+    assert len(problems.messages) == 1
+    assert "is a duplicate" in problems.messages[0]
 
 
 def test_paths_and_names_are_safe_to_print() -> None:
@@ -64,22 +64,22 @@ def test_paths_and_names_are_safe_to_print() -> None:
 
 def test_the_same_problem_is_one_line_with_three_places_and_the_number_of_the_others() -> None:
     same = [f"preds.json:{n}: $[{n}]: same" for n in range(1, 71)]
-    assert shown(["preds.json:1: $: other", *same, "preds.json:99: $: last"]) == [
+    assert problem_lines(["preds.json:1: $: other", *same, "preds.json:99: $: last"]) == [
         "preds.json:1: $: other",
         "preds.json:1: $[1]: same (also at line 2: $[2], line 3: $[3] and 67 more places)",
         "preds.json:99: $: last",
     ]
-    assert shown(same[:2]) == ["preds.json:1: $[1]: same (also at line 2: $[2])"]
-    assert shown(same[:4])[-1].endswith("(also at line 2: $[2], line 3: $[3] and 1 more place)")
+    assert problem_lines(same[:2]) == ["preds.json:1: $[1]: same (also at line 2: $[2])"]
+    assert problem_lines(same[:4])[-1].endswith("(also at line 2: $[2], line 3: $[3] and 1 more place)")
     lines = [f"a.jsonl:{n}: $: same" for n in (1, 2)]
-    assert shown([*lines, "b.tsv:7: same"]) == ["a.jsonl:1: $: same (also at line 2 and b.tsv:7)"]
+    assert problem_lines([*lines, "b.tsv:7: same"]) == ["a.jsonl:1: $: same (also at line 2 and b.tsv:7)"]
 
 
 def test_what_is_left_out_of_a_long_list_is_counted() -> None:
     problems = [f"preds.json:{n}: $: the qid q{n} is unknown" for n in range(2037)]
-    assert shown(problems) == [*problems[:20], "... and 2,017 more"]
-    assert shown(problems[:20]) == problems[:20]
-    assert shown(problems, 2) == [*problems[:2], "... and 2,035 more"]
+    assert problem_lines(problems) == [*problems[:20], "... and 2,017 more"]
+    assert problem_lines(problems[:20]) == problems[:20]
+    assert problem_lines(problems, 2) == [*problems[:2], "... and 2,035 more"]
 
 
 @each(
@@ -87,7 +87,7 @@ def test_what_is_left_out_of_a_long_list_is_counted() -> None:
     ["a b.json:12: $[3].qid: ", "data.tsv:4: ", "data.parquet: row 7: ", "a.json: ", 'x:1: $.m["a: b"].c: ', "a: $: "],
 )
 def test_problems_are_the_same_wherever_they_are(place: str) -> None:
-    (line,) = shown([place + "expected a string: found 3"] * 3 + ["other.json:1: expected a string: found 3"])
+    (line,) = problem_lines([place + "expected a string: found 3"] * 3 + ["other.json:1: expected a string: found 3"])
     assert line.startswith(place + "expected a string: found 3 (also at ")
     assert re.search(r"\d more places?\)$", line)
 
@@ -105,5 +105,5 @@ def test_a_text_comes_back_as_it_was(text: str) -> None:
 
 def test_half_characters_are_replaced_where_a_text_is_shown() -> None:
     data = rb'{"text": "a\ud83dz \ud83d\ude00"}'
-    assert compact_json.decode(data, whole=True) == {"text": "a\ufffdz 😀"}
+    assert compact_json.decode(data, printable=True) == {"text": "a\ufffdz 😀"}
     assert compact_json.decode(data) == {"text": "a\ud83dz 😀"}

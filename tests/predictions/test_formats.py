@@ -307,7 +307,7 @@ def test_gzip_of_any_format_is_unpacked(name: str, content: bytes) -> None:
 
 
 def test_gzip_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.files.given.UNPACKED_LIMIT", 1 << 20)
+    monkeypatch.setattr("grader.files.user_files.UNPACKED_LIMIT", 1 << 20)
     bomb = gzip.compress(b" " * (1 << 23))
     assert refusal(bomb, "bomb.gz") == ["bomb.gz:1: $: the file unpacks to more than 1,048,576 bytes"]
 

@@ -13,7 +13,7 @@ import msgspec
 from grader.data.answers import WITHHELD
 from grader.data.tables import BROKEN_SHARE, cell
 from grader.errors import InputError
-from grader.files.json_text import as_list, quoted, shown
+from grader.files.json_text import as_list, problem_lines, quoted
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.choice.facts import ChoiceFacts
 from grader.scorers.choice.readers import official_reader
@@ -67,7 +67,7 @@ def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, 
     few = len(lacking) <= BROKEN_SHARE * len(items)
     problems += [] if few else _answer_problems(lacking, items, rows, benchmark, split)
     if problems:
-        raise InputError(shown(problems))
+        raise InputError(problem_lines(problems))
     return items | {qid: msgspec.structs.replace(items[qid], broken="it has no answer") for qid in lacking if few}
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import InputError
-from grader.files.json_text import shown
+from grader.files.json_text import problem_lines
 from grader.results.groups import grouped
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def check_rounds(
         if len(set(passes.values())) > 1
     ]
     if problems:
-        raise InputError(shown(problems))
+        raise InputError(problem_lines(problems))
     several = sum(max(passes.values()) > 1 for passes in counts.values())
     if several:
         notes.append(f"Questions with several predictions per pass: {several}; each round of passes is one trial.")

@@ -10,7 +10,7 @@ import msgspec
 
 from grader.data.tables import cell
 from grader.errors import InputError
-from grader.files.json_text import shown
+from grader.files.json_text import problem_lines
 from grader.models.prompt import Sampling, Turn, render
 from grader.predictions.file import PredictionFile
 from grader.results import Metric, Note, SampleResult, facts_as
@@ -335,7 +335,7 @@ def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:
         f"{qid}: a submission has one prediction per row, not {len(p)}" for qid, p in run.predictions.items() if p[1:]
     ]
     if several:
-        raise InputError(shown(several))
+        raise InputError(problem_lines(several))
     columns = run.benchmark.columns
 
     def write(stem: Path) -> Path:

@@ -16,7 +16,7 @@ from grader.data import download
 from grader.data.tables import Row, Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.json_records import JsonText, Problems
-from grader.files.json_text import shown
+from grader.files.json_text import problem_lines
 from grader.predictions.layouts import row_qids
 from grader.results import Note
 from grader.scorers.mr_ben.figures import Weights
@@ -116,7 +116,7 @@ def load(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Rows:
         digest.update(path.name.encode() + b"\0" + data)
         rows += _rows(path, data, problems)
     if problems:
-        raise InputError(shown(problems))
+        raise InputError(problem_lines(problems))
     return Rows(rows=rows, origin=_origin(benchmark, split, place, given), digest=digest.hexdigest()[:16])
 
 
@@ -152,7 +152,7 @@ def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows
         for number, row in enumerate(table)
     ]
     if problems:
-        raise InputError(shown(problems))
+        raise InputError(problem_lines(problems))
     digest = hashlib.sha256(msgspec.json.encode(rows)).hexdigest()[:16]
     return Rows(rows=rows, origin=origin, digest=digest, is_carried=True)
 
@@ -177,7 +177,7 @@ def _rows(path: Path, data: bytes, problems: list[str]) -> list[Row]:
         problems.append(f"{path.name}: {error}; expected {{question id: [rows]}}")
         return []
     repeated = Problems(str(path))
-    JsonText(data.removeprefix(b"\xef\xbb\xbf"), repeated).whole()
+    JsonText(data.removeprefix(b"\xef\xbb\xbf"), repeated).single()
     problems += repeated.lines()
     return [
         _checked({**row, SUBJECT: path.stem}, f"{path.name}: $.{question}[{number}]", problems)

@@ -8,7 +8,7 @@ import zlib
 
 import pytest
 
-from grader.files.packed import unpacked
+from grader.files.packed import unpack_text
 from grader.scorers.execution.comparison_names import readings_of
 from grader.scorers.execution.declaration import ExecutionColumns
 from grader.scorers.execution.inputs.cases import BadRowError, cases_of
@@ -38,10 +38,10 @@ SIZES = (
 
 def test_a_packed_text_is_read_and_packed_code_is_refused() -> None:
     text = json.dumps([{"input": "1", "output": "2"}])
-    assert unpacked(_packed(text)) == text
+    assert unpack_text(_packed(text)) == text
     for value in (_packed(_Code()), "not packed!", _packed(text)[:-8], *map(_compressed, SIZES)):
         with pytest.raises(ValueError, match="neither JSON nor a packed text without code"):
-            unpacked(value)
+            unpack_text(value)
 
 
 def test_each_reading_has_its_comparison() -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from grader.files.json_text import kind
-from grader.files.packed import unpacked
+from grader.files.json_text import describe_value
+from grader.files.packed import unpack_text
 from grader.files.python_source import tree_from
 from grader.scorers.execution.extraction import defined
 from grader.scorers.execution.inputs import evalplus
@@ -129,7 +129,7 @@ def _given(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any] | 
 
 def _unpacked(value: Any, name: str) -> Any:
     try:
-        return unpacked(value)
+        return unpack_text(value)
     except ValueError as error:
         raise BadRowError(f"column {name} is {error}") from None
 
@@ -164,7 +164,9 @@ def _of_function(
     if not any(isinstance(given, str) for given in inputs):
         for number, given in enumerate(inputs, 1):
             if not isinstance(given, list):
-                raise BadRowError(f"column {columns.inputs}: item {number} is {kind(given)}, not a list of arguments")
+                raise BadRowError(
+                    f"column {columns.inputs}: item {number} is {describe_value(given)}, not a list of arguments"
+                )
         return inputs, outputs
     _check_texts(columns.inputs, inputs)
     _check_texts(columns.outputs, outputs or [])
@@ -192,7 +194,7 @@ def _integer(digits: str) -> int:
 def _check_texts(name: str | None, found: list[Any], most: int | None = None) -> None:
     for number, text in enumerate(found, 1):
         if not isinstance(text, str):
-            raise BadRowError(f"column {name}: item {number} is {kind(text)}, not a text")
+            raise BadRowError(f"column {name}: item {number} is {describe_value(text)}, not a text")
         if most is not None and 4 * len(text) > most and len(text.encode("utf-8", "surrogatepass")) > most:
             raise BadRowError(f"column {name}: item {number} has more than {most:,} bytes, which no run can have")
 
@@ -209,14 +211,14 @@ def _list(row: Row, name: str) -> list[Any]:
             raise BadRowError(f"column {name} is a text, but not a list in JSON ({error})") from None
     if not isinstance(value, (list, tuple)):
         raise BadRowError(
-            f"no list in column {name}" if value is None else f"column {name} is {kind(value)}, not a list"
+            f"no list in column {name}" if value is None else f"column {name} is {describe_value(value)}, not a list"
         )
     return list(value)
 
 
 def _checker(value: object) -> str:
     if not isinstance(value, str):
-        raise BadRowError(f"the checker is {kind(value)}, not Python source")
+        raise BadRowError(f"the checker is {describe_value(value)}, not Python source")
     try:
         tree = tree_from(value)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

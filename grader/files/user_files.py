@@ -19,32 +19,32 @@ if TYPE_CHECKING:
 UNPACKED_LIMIT = 2 << 30
 """Maximum unpacked size of a compressed file, in bytes: a few megabytes of gzip can claim gigabytes."""
 GZIP = b"\x1f\x8b"
-ZIP = b"PK\x03\x04"
-_CHUNK = 1 << 22
-_NEIGHBOURS = 2000
-"""At most so many files beside a missing one are looked at."""
+_ZIP = b"PK\x03\x04"
+_CHUNK_BYTES = 4 << 20
+_MAX_NEIGHBOURS = 2000
+"""At most so many files beside a missing one are looked at, because a folder may have millions."""
 SILENCE_MILLISECONDS = 1000
 """After so long without a byte from a pipe, the user is told what is waited for."""
 
 
-def real(path: Path) -> Path:
+def real_path(path: Path) -> Path:
     """Return an absolute path without links; links that lead in a circle stay (`Path.resolve` raises RuntimeError)."""
     return Path(os.path.realpath(path))
 
 
-def near_file(path: Path) -> str:
+def similar_file_hint(path: Path) -> str:
     """Return a question about a file of a similar name beside a missing one; empty if there is none."""
     import difflib
 
     try:
-        there = [entry.name for entry in islice(path.parent.iterdir(), _NEIGHBOURS)]
+        neighbours = [entry.name for entry in islice(path.parent.iterdir(), _MAX_NEIGHBOURS)]
     except OSError:
         return ""
-    near = difflib.get_close_matches(path.name, there, 1, 0.8)
-    return f"; did you mean {path.with_name(near[0])}?" if near else ""
+    similar = difflib.get_close_matches(path.name, neighbours, 1, 0.8)
+    return f"; did you mean {path.with_name(similar[0])}?" if similar else ""
 
 
-def read_given(path: Path, tell: Callable[[str], object] | None = None) -> bytes:
+def read_user_file(path: Path, tell: Callable[[str], object] | None = None) -> bytes:
     """Return a file's bytes. Raises OSError, also for a device.
 
     `tell` gets a line if it is a pipe without a byte; without `tell`, it is logged.
@@ -53,7 +53,7 @@ def read_given(path: Path, tell: Callable[[str], object] | None = None) -> bytes
     if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not _is_terminal(path)):
         raise OSError(errno.EINVAL, "it is a device, which may have no end; name a file", str(path))
     if stat.S_ISFIFO(mode):
-        return _from_pipe(path, tell or logging.getLogger(__name__).warning)
+        return _read_pipe(path, tell or logging.getLogger(__name__).warning)
     return path.read_bytes()
 
 
@@ -62,7 +62,8 @@ def _is_terminal(path: Path) -> bool:
         return file.isatty()
 
 
-def _from_pipe(path: Path, tell: Callable[[str], object]) -> bytes:
+def _read_pipe(path: Path, tell: Callable[[str], object]) -> bytes:
+    """Return what is written to a pipe. `tell` gets a line if no writer comes: the wait would look like a hang."""
     import select
 
     # With O_NONBLOCK, opening does not wait for a writer.
@@ -77,14 +78,14 @@ def _from_pipe(path: Path, tell: Callable[[str], object]) -> bytes:
         return file.read()
 
 
-def unpacked(data: bytes) -> bytes:
+def unpack_gzip(data: bytes) -> bytes:
     """Unpack gzip data and return other data unchanged; raises ValueError with the reason."""
     if not data.startswith(GZIP):
         return data
     out = io.BytesIO()
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-            while chunk := packed.read(_CHUNK):
+            while chunk := packed.read(_CHUNK_BYTES):
                 if out.tell() + len(chunk) > UNPACKED_LIMIT:
                     raise ValueError(f"unpacks to more than {UNPACKED_LIMIT:,} bytes")
                 out.write(chunk)
@@ -93,12 +94,17 @@ def unpacked(data: bytes) -> bytes:
     return out.getvalue()
 
 
-def unzipped(data: bytes) -> bytes:
+def is_zip(data: bytes) -> bool:
+    """Whether the bytes are a zip archive, as workbooks and logs are."""
+    return data.startswith(_ZIP)
+
+
+def unzip_single_file(data: bytes) -> bytes:
     """Return the only file of a zip archive of one file, and other data unchanged; raises ValueError with the reason.
 
     Workbooks and logs are zip archives of several files, which are read as they are.
     """
-    if not data.startswith(ZIP):
+    if not is_zip(data):
         return data
     import zipfile
 
@@ -108,9 +114,9 @@ def unzipped(data: bytes) -> bytes:
             if len(files) != 1 or files[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 return data
             with archive.open(files[0]) as packed:
-                found = packed.read(UNPACKED_LIMIT + 1)
+                content = packed.read(UNPACKED_LIMIT + 1)
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError):
         return data  # the reader of workbooks says what is wrong with it
-    if len(found) > UNPACKED_LIMIT:
+    if len(content) > UNPACKED_LIMIT:
         raise ValueError(f"unpacks to more than {UNPACKED_LIMIT:,} bytes")
-    return found
+    return content
