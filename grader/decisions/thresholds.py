@@ -98,7 +98,7 @@ def check(
     own = scorer.metric_names(run)
     if not own:
         return
-    names = aggregates.names(run.benchmark, own)
+    names = aggregates.metric_names(run.benchmark, own)
     groups: dict[str, None] = {}
     if any(threshold.group is not None for threshold in thresholds):
         groups = dict.fromkeys(label for task in run.tasks.values() for label in labels_of(task.groups))

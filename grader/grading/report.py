@@ -87,7 +87,7 @@ def report_of(inputs: Inputs, scored: Scored) -> Report:
     )
     notes = [*run.file.warnings, *inputs.notes, *(run.oddities.notes() if scored.samples else [])]
     notes += _unread(scored.samples, setup, has_judge=provenance.judge is not None)
-    notes += aggregates.missing(setup.declared, scored.samples)
+    notes += aggregates.missing_group_notes(setup.declared, scored.samples)
     return complete_report(report, scored, setup, [*map(Note, notes), *(scored.notes or [])])
 
 
@@ -113,7 +113,7 @@ def complete_report(report: Report, scored: Scored, setup: Setup, notes: list[No
         benchmark_name=declared.name,
         benchmark_description=declared.description,
         samples=scored.samples,
-        aggregation=aggregates.of(declared, setup.options.k),
+        aggregation=aggregates.aggregation_of(declared, setup.options.k),
         unscored=unscored,
         unscored_by_reading=by_reading,
         facts=report.facts if scored.facts is msgspec.UNSET else scored.facts,

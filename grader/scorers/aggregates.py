@@ -13,9 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from grader.errors import UsageError
-from grader.results import READINGS, Aggregation
-from grader.results.groups import by_group, by_observation, by_round, grouped, in_group
-from grader.scorers.means import Observation, combine, mean_of, metric, metric_rows, of_judged
+from grader.results import Aggregation
+from grader.results.groups import by_observation, by_round, grouped, in_group
+from grader.scorers.means import (
+    Observation,
+    judged_samples,
+    mean_of_observations,
+    mean_of_samples,
+    metric,
+    metric_rows,
+    rows_by_group,
+)
 from grader.scorers.oddities import FILTER
 from grader.scorers.pairing import Compared, NothingPairedError, paired
 
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from grader.benchmark import Benchmark
-    from grader.results import Metric, Reading, ReadingName, Report, SampleResult
+    from grader.results import Metric, ReadingName, Report, SampleResult
     from grader.scorers.means import Observe
     from grader.scorers.pairing import Side
     from grader.task import Task
@@ -36,58 +44,69 @@ GLOSSARY: Mapping[str, str] = {
     "pass^*": "The estimated chance that all of k samples are right, as a mean over tasks.",
 }
 SET = "The share of sets whose tasks are all right."
+"""The explanation of the metric of a set of tasks."""
 
 
-def of(declared: Benchmark, k: Sequence[int]) -> Aggregation:
+def aggregation_of(declared: Benchmark, k: Sequence[int]) -> Aggregation:
     """Return what a declaration and `-k` ask for."""
     return Aggregation(mean_over=declared.levels, f1_of=list(declared.f1_of or ()), k=list(k))
 
 
-def problem(declared: Benchmark) -> str:
+def aggregation_problem(declared: Benchmark) -> str:
     """Return what is wrong with the groupings that a declaration names; empty if nothing is."""
-    known = [*declared.columns.groups, *declared.derived]
-    asked = [("mean_over", name, "") for name in declared.levels]
-    asked += [("f1_of", name, label) for name, _, label in (group.partition("=") for group in declared.f1_of or ())]
     for group in declared.f1_of or ():
         if "=" not in group:
             return f"f1_of: expected FIELD=LABEL, found {group!r}"
-    for field, name, label in asked:
-        if name not in known:
-            return f"{field}: there is no grouping {name!r}; `groups` and `derived` have {', '.join(known) or 'none'}"
+    groupings = [*declared.columns.groups, *declared.derived]
+    uses = [("mean_over", name, "") for name in declared.levels]
+    uses += [("f1_of", name, label) for name, _, label in (group.partition("=") for group in declared.f1_of or ())]
+    for field, name, label in uses:
+        if name not in groupings:
+            listed = ", ".join(groupings) or "none"
+            return f"{field}: there is no grouping {name!r}; `groups` and `derived` have {listed}"
         labels = declared.derived[name].labels() if name in declared.derived else [label]
         if label and label not in labels:
             return f"{field}: {name} has no label {label!r}; its labels are {', '.join(labels)}"
     return ""
 
 
-def names(declared: Benchmark, own: Sequence[str]) -> list[str]:
-    """Return the names of all metrics of a run whose scorer has its own ones."""
+def metric_names(declared: Benchmark, scorer_names: Sequence[str]) -> list[str]:
+    """Return the names of all metrics of a run: those that a declaration asks for, and those of its scorer."""
     sets = (f"{name}_accuracy" for name in declared.together)
-    return list(dict.fromkeys(filter(None, (_main_name(of(declared, ())), *own, *sets))))
+    return list(dict.fromkeys(filter(None, (_main_name(aggregation_of(declared, ())), *scorer_names, *sets))))
 
 
-def metrics(report: Report, own: list[Metric]) -> list[Metric]:
-    """Return the metrics of a report: those that its declaration asks for, and its scorer's `own` ones.
+def metrics(report: Report, scorer_rows: list[Metric]) -> list[Metric]:
+    """Return the metrics of a report: those that its declaration asks for, and those of its scorer.
 
-    A declared metric replaces an own one of its name.
+    A declared metric replaces a scorer's metric of its name.
     """
     if not report.samples:
-        return own
+        return scorer_rows
     main = _main_name(report.aggregation)
-    rows = _main_rows(report) if main else []
-    kinds = dict.fromkeys(name for sample in report.samples for name in _sets_of(sample))
-    sets = [row for name in kinds for row in _set_rows(report.samples, name)]
-    declared = {main, *(row.name for row in sets)}
-    return [*rows, *(row for row in own if row.name not in declared), *sets]
+    make_row = partial(_main_row, name=main, aggregation=report.aggregation)
+    main_rows = rows_by_group(report.samples, make_row) if main else []
+    sets: dict[str, list[SampleResult]] = {}
+    for sample in report.samples:
+        for name in _sets_of(sample):
+            sets.setdefault(name, []).append(sample)
+    set_rows = [
+        row
+        for name, members in sets.items()
+        for row in metric_rows(members, f"{name}_accuracy", partial(_observe_sets, name=name))
+    ]
+    declared = {main, *(row.name for row in set_rows)}
+    return [*main_rows, *(row for row in scorer_rows if row.name not in declared), *set_rows]
 
 
-def missing(declared: Benchmark, samples: Sequence[SampleResult]) -> list[str]:
+def missing_group_notes(declared: Benchmark, samples: Sequence[SampleResult]) -> list[str]:
     """Return a note if no graded task is in a grouping or group that the main metric needs, so that it has no value."""
-    present = {part for sample in samples for label in sample.labels() for part in (label, label.partition("=")[0])}
-    absent = [name for name in (*declared.levels, *(declared.f1_of or ())) if samples and name not in present]
-    if not absent:
+    labels = {label for sample in samples for label in sample.labels()}
+    present = labels | {label.partition("=")[0] for label in labels}
+    absent = [name for name in (*declared.levels, *(declared.f1_of or ())) if name not in present]
+    if not samples or not absent:
         return []
-    name = _main_name(of(declared, ()))
+    name = _main_name(aggregation_of(declared, ()))
     return [f"There is no {name}: no graded task has {' or '.join(absent)} (`mean_over`, `f1_of` in benchmark.toml)."]
 
 
@@ -98,17 +117,16 @@ def _main_name(aggregation: Aggregation) -> str:
     return F1 if aggregation.f1_of else MACRO if aggregation.mean_over else ""
 
 
-def _main_rows(report: Report) -> list[Metric]:
-    name, rows = _main_name(report.aggregation), []
-    for group, members in by_group(report.samples).items():
-        for reading in READINGS:
-            found = _main_observations(members, reading, report.aggregation, fewest=1 if group is None else 2)
-            row = metric(name, reading, group, found) if found else None
-            rows += [row] if row is not None else []
-    return rows
+def _main_row(
+    samples: list[SampleResult], reading: ReadingName, group: str | None, *, name: str, aggregation: Aggregation
+) -> Metric | None:
+    # Within a group, a mean of one part would repeat the group's accuracy.
+    fewest_parts = 1 if group is None else 2
+    observations = _main_observations(samples, reading, aggregation, fewest_parts)
+    return metric(name, reading, group, observations) if observations else None
 
 
-def compare(before: Side, after: Side, name: str, group: str | None) -> Compared | None:
+def compare_main_metric(before: Side, after: Side, name: str, group: str | None) -> Compared | None:
     """Compare the main metric of two runs, paired by observation; None for another metric.
 
     An observation's effect is the change of its credit times the slope of the metric halfway between the runs. The
@@ -117,45 +135,46 @@ def compare(before: Side, after: Side, name: str, group: str | None) -> Compared
     aggregation = after.report.aggregation
     if not name or name != _main_name(aggregation):
         return None
-    (earlier, _), (later, labels) = (_credits(side, group) for side in (before, after))
-    first = {unit: credit for unit, credit in earlier.items() if unit in later}
-    second = {unit: later[unit] for unit in first}
-    middle = {unit: (first[unit] + second[unit]) / 2 for unit in first}
-    was, now, half = (
-        _aggregate(values, labels, aggregation.mean_over, aggregation) for values in (first, second, middle)
+    (first_credits, _), (second_credits, labels) = (_credits(side, group) for side in (before, after))
+    first = {unit: credit for unit, credit in first_credits.items() if unit in second_credits}
+    second = {unit: second_credits[unit] for unit in first}
+    halfway = {unit: (first[unit] + second[unit]) / 2 for unit in first}
+    earlier, later, middle = (
+        _aggregate(values, labels, aggregation.mean_over, aggregation) for values in (first, second, halfway)
     )
-    if was is None or now is None or half is None:
+    if earlier is None or later is None or middle is None:
         raise NothingPairedError
-    weights = {unit: len(half.slopes) * slope for unit, slope in half.slopes.items()}
+    weights = {unit: len(middle.slopes) * slope for unit, slope in middle.slopes.items()}
     old, new = ({unit: weight * side[unit] for unit, weight in weights.items()} for side in (first, second))
-    return paired(old, new, after, name, group, levels=(was.value, now.value))
+    return paired(old, new, after, name, group, levels=(earlier.value, later.value))
 
 
 def _credits(side: Side, group: str | None) -> tuple[dict[str, float], dict[str, frozenset[str]]]:
     """Return the credits of a run's scored tasks or units of a group, and their groups as `field=label`."""
     samples = [sample for members in in_group(side.report, group).values() for sample in members]
     credits_, labels = _credits_and_groups(samples, side.reading)
-    return {unit: one.value for unit, one in credits_.items() if one.value is not None}, labels
+    return {unit: credit.value for unit, credit in credits_.items() if credit.value is not None}, labels
 
 
 def _main_observations(
-    samples: list[SampleResult], reading: ReadingName, aggregation: Aggregation, *, fewest: int
+    samples: list[SampleResult], reading: ReadingName, aggregation: Aggregation, fewest_parts: int
 ) -> list[Observation]:
     """Return one observation per task or unit, whose mean is the metric; none if that has too few parts.
 
     A value is the metric, plus how far the observation moves it, times the number of observations (its influence).
     """
     credits_, labels = _credits_and_groups(samples, reading)
-    cases = [
-        {unit: number for unit, one in credits_.items() if (number := getattr(one, end)) is not None}
-        for end in ("value", "low", "high")
-    ]
-    values, lows, highs = (
-        _values_with_influence(_aggregate(case, labels, aggregation.mean_over, aggregation), fewest) for case in cases
-    )
+
+    def influences(bound: str) -> dict[str, float]:
+        numbers = {unit: getattr(credit, bound) for unit, credit in credits_.items()}
+        known = {unit: number for unit, number in numbers.items() if number is not None}
+        part = _aggregate(known, labels, aggregation.mean_over, aggregation)
+        return _values_with_influence(part) if part is not None and part.means >= fewest_parts else {}
+
+    values, lows, highs = influences("value"), influences("low"), influences("high")
     return [
-        Observation(value=values.get(unit), low=lows[unit], high=highs[unit], cluster=one.cluster)
-        for unit, one in credits_.items()
+        Observation(value=values.get(unit), low=lows[unit], high=highs[unit], cluster=credit.cluster)
+        for unit, credit in credits_.items()
         if unit in lows
     ]
 
@@ -164,16 +183,16 @@ def _credits_and_groups(
     samples: list[SampleResult], reading: ReadingName
 ) -> tuple[dict[str, Observation], dict[str, frozenset[str]]]:
     """Return the credits of tasks or units, and their groups as `field=label`."""
-    members = by_observation(of_judged(samples, reading))
+    members = by_observation(judged_samples(samples, reading))
     credits_ = {unit: _observation(of_unit, reading) for unit, of_unit in members.items()}
     return credits_, {unit: frozenset(of_unit[0].labels()) for unit, of_unit in members.items()}
 
 
 def _observation(members: list[SampleResult], reading: ReadingName) -> Observation:
-    """Return the credit of a task, or of a unit of several tasks: whether all are right, as a mean over rounds."""
+    """Return the credit of a task, or of a unit of several tasks: whether all are correct, as a mean over rounds."""
     if all(member.qid == members[0].qid for member in members):
-        return mean_of(members, reading)
-    return _all_right_by_round(members, reading)
+        return mean_of_samples(members, reading)
+    return _all_correct_by_round(members, reading)
 
 
 class _Part(NamedTuple):
@@ -181,10 +200,10 @@ class _Part(NamedTuple):
 
     value: float
     slopes: dict[str, float]
-    """How much it rises with the credit of an observation. It is the sum of credits times slopes."""
-    pulls: dict[str, float]
-    """How much an observation's distance from its mean moves it."""
-    leaves: int
+    """The value's derivative by each observation's credit. The value is the sum of credits times slopes."""
+    influences: dict[str, float]
+    """How much an observation's distance from its mean moves the value."""
+    means: int
     """The number of means that it was made of."""
 
 
@@ -193,48 +212,52 @@ def _aggregate(
 ) -> _Part | None:
     """Return the mean over the labels of each level; within the last, F1 or the plain mean. None without values."""
     if levels:
-        within = sorted({label for unit in values for label in labels[unit] if label.startswith(f"{levels[0]}=")})
-        found = (_aggregate(_only(values, labels, label), labels, levels[1:], aggregation) for label in within)
-        parts = [part for part in found if part is not None]
-        return _sum([(part, 1 / len(parts)) for part in parts]) if parts else None
+        level_labels = {label for unit in values for label in labels[unit] if label.startswith(f"{levels[0]}=")}
+        inner = (
+            _aggregate(_values_in_group(values, labels, label), labels, levels[1:], aggregation)
+            for label in sorted(level_labels)
+        )
+        parts = [part for part in inner if part is not None]
+        return _weighted_sum([(part, 1 / len(parts)) for part in parts]) if parts else None
     if not aggregation.f1_of:
         return _mean(values)
-    first, second = (_mean(_only(values, labels, label)) for label in aggregation.f1_of)
+    first, second = (_mean(_values_in_group(values, labels, label)) for label in aggregation.f1_of)
     if first is None or second is None:
         return None
+    # F1 = 2 a b / (a + b); its derivative by a is 2 (b / (a + b))^2, and a and b times their derivatives add up to F1.
     total = first.value + second.value
     slopes = [2 * (other.value / total) ** 2 if total else 0.0 for other in (second, first)]
-    return _sum([(first, slopes[0]), (second, slopes[1])])
+    return _weighted_sum([(first, slopes[0]), (second, slopes[1])])
 
 
-def _only(values: Mapping[str, float], labels: Mapping[str, frozenset[str]], label: str) -> dict[str, float]:
+def _values_in_group(values: Mapping[str, float], labels: Mapping[str, frozenset[str]], label: str) -> dict[str, float]:
     return {unit: value for unit, value in values.items() if label in labels[unit]}
 
 
 def _mean(values: Mapping[str, float]) -> _Part | None:
+    """Return the plain mean as a part; None without values."""
     if not values:
         return None
     mean = sum(values.values()) / len(values)
     share = 1 / len(values)
-    pulls = {unit: (value - mean) * share for unit, value in values.items()}
-    return _Part(mean, dict.fromkeys(values, share), pulls, 1)
+    influences = {unit: (value - mean) * share for unit, value in values.items()}
+    return _Part(value=mean, slopes=dict.fromkeys(values, share), influences=influences, means=1)
 
 
-def _sum(parts: list[tuple[_Part, float]]) -> _Part:
+def _weighted_sum(parts: list[tuple[_Part, float]]) -> _Part:
+    """Return the sum of (part, weight) as a part; an observation can be in several parts."""
     slopes: dict[str, float] = {}
-    pulls: dict[str, float] = {}
+    influences: dict[str, float] = {}
     for part, weight in parts:
-        for sums, more in ((slopes, part.slopes), (pulls, part.pulls)):
-            for unit, number in more.items():
+        for sums, numbers in ((slopes, part.slopes), (influences, part.influences)):
+            for unit, number in numbers.items():
                 sums[unit] = sums.get(unit, 0.0) + weight * number
     value = sum(weight * part.value for part, weight in parts)
-    return _Part(value, slopes, pulls, sum(part.leaves for part, _ in parts))
+    return _Part(value=value, slopes=slopes, influences=influences, means=sum(part.means for part, _ in parts))
 
 
-def _values_with_influence(part: _Part | None, fewest: int) -> dict[str, float]:
-    if part is None or part.leaves < fewest:
-        return {}
-    return {unit: part.value + len(part.pulls) * pull for unit, pull in part.pulls.items()}
+def _values_with_influence(part: _Part) -> dict[str, float]:
+    return {unit: part.value + len(part.influences) * influence for unit, influence in part.influences.items()}
 
 
 # --- sets of tasks ----------------------------------------------------------------------------------------------------
@@ -253,28 +276,23 @@ def _sets_of(sample: SampleResult) -> Mapping[str, str]:
     return {} if sample.together is msgspec.UNSET else sample.together
 
 
-def _set_rows(samples: list[SampleResult], name: str) -> list[Metric]:
-    return metric_rows(
-        [sample for sample in samples if name in _sets_of(sample)], f"{name}_accuracy", partial(_sets, name=name)
-    )
-
-
-def _sets(samples: list[SampleResult], reading: ReadingName, name: str) -> list[Observation]:
-    """Return one observation per set: whether all of its tasks are right, as a mean over rounds."""
+def _observe_sets(samples: list[SampleResult], reading: ReadingName, name: str) -> list[Observation]:
+    """Return one observation per set: whether all of its tasks are correct, as a mean over rounds."""
     sets = grouped(samples, lambda sample: _sets_of(sample)[name])
-    return [_all_right_by_round(members, reading) for members in sets.values()]
+    return [_all_correct_by_round(members, reading) for members in sets.values()]
 
 
-def _all_right_by_round(members: list[SampleResult], reading: ReadingName) -> Observation:
+def _all_correct_by_round(members: list[SampleResult], reading: ReadingName) -> Observation:
     rounds = by_round(members).values()
-    return combine([all_right([one.reading(reading) for one in of_round], members[0]) for of_round in rounds])
+    return mean_of_observations([_all_correct(samples, reading) for samples in rounds])
 
 
-def all_right(readings: list[Reading], sample: SampleResult) -> Observation:
-    """Return whether all are right; unscored if that is not known. A set with a wrong task is wrong."""
-    scored = [reading.points for reading in readings if reading.is_scored]
-    low, high = float(len(scored) == len(readings) and min(scored) >= 1), float(all(credit >= 1 for credit in scored))
-    return Observation(value=low if low == high else None, low=low, high=high, cluster=sample.independent_unit)
+def _all_correct(samples: list[SampleResult], reading: ReadingName) -> Observation:
+    """Return whether all samples are correct; unscored if that is not known. A set with a wrong task is wrong."""
+    readings = [sample.reading(reading) for sample in samples]
+    correct = [scored.points >= 1 for scored in readings if scored.is_scored]
+    low, high = float(len(correct) == len(samples) and all(correct)), float(all(correct))
+    return Observation(value=low if low == high else None, low=low, high=high, cluster=samples[0].independent_unit)
 
 
 # --- several samples --------------------------------------------------------------------------------------------------
@@ -298,38 +316,45 @@ def pass_all_k(samples: int, passed: int, k: int) -> float:
     return 1 - pass_at_k(samples, samples - passed, k)
 
 
-_OF_K = {"pass@": pass_at_k, "pass^": pass_all_k}
+_ESTIMATORS = {"pass@": pass_at_k, "pass^": pass_all_k}
 
 
 def task_pass_at_k(members: Sequence[SampleResult], reading: ReadingName, name: str) -> Observation | None:
     """Return a task's `pass@k` or `pass^k`; None if it has fewer samples than k."""
-    chance, k = _OF_K[name[:5]], int(name[5:])
-    outcomes = [member.reading(reading) for member in members]
-    if len(outcomes) < k:
+    kind, k = _kind_and_k(name)
+    estimate = _ESTIMATORS[kind]
+    readings = [member.reading(reading) for member in members]
+    if len(readings) < k:
         return None
-    passed = sum(one.points >= 1 for one in outcomes)
-    lost = sum(not one.is_scored for one in outcomes)
-    scored = len(outcomes) - lost
+    passed = sum(sample.points >= 1 for sample in readings)
+    unscored = sum(not sample.is_scored for sample in readings)
+    scored = len(readings) - unscored
     return Observation(
-        value=chance(scored, passed, k) if scored >= k else None,
-        low=chance(len(outcomes), passed, k),
-        high=chance(len(outcomes), passed + lost, k),
+        value=estimate(scored, passed, k) if scored >= k else None,
+        low=estimate(len(readings), passed, k),
+        high=estimate(len(readings), passed + unscored, k),
         cluster=members[0].independent_unit,
     )
 
 
+def _kind_and_k(name: str) -> tuple[str, int]:
+    """Split `pass@3` and `pass^3`; k is 0 in a name that has none."""
+    kind, k = name[: len("pass@")], name[len("pass@") :]
+    return kind, int(k) if k.isdecimal() else 0
+
+
 def pass_at_k_rows(samples: list[SampleResult], ks: Sequence[int]) -> list[Metric]:
     """Return pass@k and pass^k of tasks with several samples, for each of the given k, else for all samples."""
-    names_ = pass_at_k_names(_most(samples), ks)
-    return [row for name in names_ for row in metric_rows(samples, name, partial(_each, name=name))]
+    names = pass_at_k_names(_samples_per_task(samples), ks)
+    return [row for name in names for row in metric_rows(samples, name, partial(_observe_tasks, name=name))]
 
 
-def _each(samples: list[SampleResult], reading: ReadingName, name: str) -> list[Observation]:
-    found = (task_pass_at_k(members, reading, name) for members in by_observation(samples).values())
-    return [one for one in found if one is not None]
+def _observe_tasks(samples: list[SampleResult], reading: ReadingName, name: str) -> list[Observation]:
+    tasks = (task_pass_at_k(members, reading, name) for members in by_observation(samples).values())
+    return [task for task in tasks if task is not None]
 
 
-def _most(samples: Iterable[SampleResult]) -> int:
+def _samples_per_task(samples: Iterable[SampleResult]) -> int:
     """Return the largest number of samples of a task; 1 if they are the texts of several filters of one sample."""
     counts = [1]
     for sample in samples:
@@ -339,23 +364,24 @@ def _most(samples: Iterable[SampleResult]) -> int:
     return max(counts)
 
 
-def pass_at_k_names(most: int, ks: Sequence[int]) -> list[str]:
+def pass_at_k_names(most_samples: int, ks: Sequence[int]) -> list[str]:
     """Return the names of the metrics of several samples; none if each task has one."""
-    if most < 2:
+    if most_samples < 2:
         return []
-    return [f"{kind}{k}" for k in ks or (most,) for kind in _OF_K if kind == "pass@" or k > 1]
+    return [f"{kind}{k}" for k in ks or (most_samples,) for kind in _ESTIMATORS if kind == "pass@" or k > 1]
 
 
 def observe_pass_at_k(name: str) -> Observe | None:
     """Return the function that gives a task's value in a metric of several samples; None for another metric."""
-    if name[:5] not in _OF_K or not name[5:].isdecimal() or not int(name[5:]):
+    kind, k = _kind_and_k(name)
+    if kind not in _ESTIMATORS or not k:
         return None
 
-    def value(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-        found = task_pass_at_k(members, reading, name)
-        return None if found is None else found.value
+    def task_value(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+        observation = task_pass_at_k(members, reading, name)
+        return None if observation is None else observation.value
 
-    return value
+    return task_value
 
 
 def check_k(predictions: Mapping[str, list[str]], ks: Sequence[int]) -> None:

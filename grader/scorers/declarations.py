@@ -52,7 +52,7 @@ def load(reference: str) -> Benchmark:
     except (msgspec.DecodeError, OSError, UnicodeDecodeError, RecursionError) as error:
         hint = _hint(str(error), known)
         raise InputError([f"{path}: {error}{hint}"]) from error
-    if problem := _common_problem(declared) or aggregates.problem(declared) or declared.problem():
+    if problem := _common_problem(declared) or aggregates.aggregation_problem(declared) or declared.problem():
         raise InputError([f"{path}: {problem}"])
     return msgspec.structs.replace(declared, folder=str(folder.resolve()), bundled=comes_with_grade)
 

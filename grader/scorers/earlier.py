@@ -38,12 +38,13 @@ def read_report(path: Path) -> Report:
 
 def _differences(report: Report) -> Iterator[str]:
     """Yield the metrics that the samples do not give. Intervals are not compared: their method may be newer."""
-    found = {_key(metric): metric for metric in aggregates.metrics(report, scorer_of(report).metrics(report))}
-    rows: list[tuple[Key, Metric | None]] = [(_key(metric), metric) for metric in report.metrics]
-    have = {key for key, _ in rows}
-    for key, given in [*rows, *((key, None) for key in found if key not in have)]:
-        if not _is_same(given, found.get(key)):
-            yield f"{_name(*key)} is {_shown(given)}, but its samples give {_shown(found.get(key))}"
+    scorer_rows = scorer_of(report).metrics(report)
+    recomputed = {_key(metric): metric for metric in aggregates.metrics(report, scorer_rows)}
+    written: list[tuple[Key, Metric | None]] = [(_key(metric), metric) for metric in report.metrics]
+    keys = {key for key, _ in written}
+    for key, metric in [*written, *((key, None) for key in recomputed if key not in keys)]:
+        if not _is_same(metric, recomputed.get(key)):
+            yield f"{_name(*key)} is {_in_words(metric)}, but its samples give {_in_words(recomputed.get(key))}"
 
 
 def _key(metric: Metric) -> Key:
@@ -54,15 +55,15 @@ def _name(name: str, reading: str, group: str | None) -> str:
     return f"{name} ({reading}{f', {group}' if group else ''})"
 
 
-def _is_same(given: Metric | None, found: Metric | None) -> bool:
-    if given is None or found is None:
-        return given is found
-    if given.value is None or found.value is None:
-        return given.value is found.value and given.n == found.n
-    return given.n == found.n and math.isclose(given.value, found.value, rel_tol=0, abs_tol=TOLERANCE)
+def _is_same(written: Metric | None, recomputed: Metric | None) -> bool:
+    if written is None or recomputed is None:
+        return written is recomputed
+    if written.value is None or recomputed.value is None:
+        return written.value is recomputed.value and written.n == recomputed.n
+    return written.n == recomputed.n and math.isclose(written.value, recomputed.value, rel_tol=0, abs_tol=TOLERANCE)
 
 
-def _shown(metric: Metric | None) -> str:
+def _in_words(metric: Metric | None) -> str:
     if metric is None:
         return "none"
     value = "without a value" if metric.value is None else f"{metric.value:.4f}"

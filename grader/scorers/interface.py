@@ -403,7 +403,7 @@ class Scorer(ABC, Generic[B, T]):
 
         Raises NothingPairedError if the sides share no observation.
         """
-        declared = aggregates.compare(before, after, name, group)
+        declared = aggregates.compare_main_metric(before, after, name, group)
         if declared is not None:
             return declared
         first, second = (self.observations(side.report, name, side.reading, group) for side in (before, after))

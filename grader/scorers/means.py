@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -38,6 +39,12 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """Observations of one cluster are not independent of each other (a family of tasks); empty: independent."""
 
 
+ObserveAll = Callable[[list[SampleResult], ReadingName], list[Observation]]
+"""Return the observations that samples make."""
+MakeRow = Callable[[list[SampleResult], ReadingName, str | None], Metric | None]
+"""Return the metric of a group's samples in a reading; the group is None for all samples."""
+
+
 def credit(sample: SampleResult, reading: ReadingName) -> float:
     """Return the credit of a sample."""
     return sample.reading(reading).points
@@ -49,29 +56,26 @@ def mean_credit(members: Sequence[SampleResult], reading: ReadingName, value: Sa
     return sum(scored) / len(scored) if scored else None
 
 
-def metric_rows(
-    samples: Iterable[SampleResult], name: str, observe: Callable[[list[SampleResult], ReadingName], list[Observation]]
-) -> list[Metric]:
+# --- metrics ----------------------------------------------------------------------------------------------------------
+
+
+def metric_rows(samples: Iterable[SampleResult], name: str, observe: ObserveAll) -> list[Metric]:
     """Return one metric for every group and reading; `observe` makes the observations of a group's samples."""
-    rows = []
-    for group, members in by_group(samples).items():
-        for reading in READINGS:
-            row = of_group(name, reading, group, members, observe)
-            if row is not None:
-                rows.append(row)
-    return rows
+    return rows_by_group(samples, partial(group_metric, name=name, observe=observe))
 
 
-def of_group(
-    name: str,
-    reading: ReadingName,
-    group: str | None,
-    members: list[SampleResult],
-    observe: Callable[[list[SampleResult], ReadingName], list[Observation]],
+def rows_by_group(samples: Iterable[SampleResult], make_row: MakeRow) -> list[Metric]:
+    """Return the metrics that `make_row` gives for every group and reading."""
+    rows = (make_row(members, reading, group) for group, members in by_group(samples).items() for reading in READINGS)
+    return [row for row in rows if row is not None]
+
+
+def group_metric(
+    members: list[SampleResult], reading: ReadingName, group: str | None, *, name: str, observe: ObserveAll
 ) -> Metric | None:
     """Return the metric of a group over the tasks that the reading judges; without a value if it judges none."""
-    judged = of_judged(members, reading)
-    return metric(name, reading, group, observe(judged, reading)) if judged else without_value(name, group)
+    judged = judged_samples(members, reading)
+    return metric(name, reading, group, observe(judged, reading)) if judged else metric_without_value(name, group)
 
 
 def is_judged(members: Iterable[SampleResult], reading: ReadingName) -> bool:
@@ -79,13 +83,13 @@ def is_judged(members: Iterable[SampleResult], reading: ReadingName) -> bool:
     return all(member.reading(reading).outcome is not Outcome.NOT_JUDGED for member in members)
 
 
-def of_judged(samples: Iterable[SampleResult], reading: ReadingName) -> list[SampleResult]:
+def judged_samples(samples: Iterable[SampleResult], reading: ReadingName) -> list[SampleResult]:
     """Return the samples of the tasks that a reading judges."""
     return [sample for sample in samples if is_judged([sample], reading)]
 
 
-def without_value(name: str, group: str | None) -> Metric:
-    """Return a careful metric of samples that are all not judged."""
+def metric_without_value(name: str, group: str | None) -> Metric:
+    """Return the metric of samples none of which is judged; only the careful reading has such samples."""
     return Metric(name=name, reading="careful", group=group, value=None, n=0)
 
 
@@ -94,15 +98,15 @@ def metric(name: str, reading: ReadingName, group: str | None, observations: lis
 
     The value is never outside of its bounds; where they coincide, it is known.
     """
-    low, high = (math.fsum(getattr(o, end) for o in observations) / (len(observations) or 1) for end in ("low", "high"))
-    scored = _known(observations)
-    summary = intervals.mean(
-        [value for value, _ in scored], [one.cluster or str(at) for at, (_, one) in enumerate(scored)]
-    )
+    number = len(observations) or 1
+    low, high = (math.fsum(getattr(one, bound) for one in observations) / number for bound in ("low", "high"))
+    scored = _scored_values(observations)
+    clusters = [observation.cluster or str(index) for index, (_, observation) in enumerate(scored)]
+    summary = intervals.mean([value for value, _ in scored], clusters)
     if summary is None:
         return None
     value = min(max(summary.value, 100 * low), 100 * high)
-    dropped = len(observations) - len(scored)
+    is_complete = all(one.value == one.low == one.high for one in observations)
     return Metric(
         name=name,
         reading=reading,
@@ -111,36 +115,39 @@ def metric(name: str, reading: ReadingName, group: str | None, observations: lis
         ci95=(min(summary.ci95[0], value), max(summary.ci95[1], value)),
         stderr=summary.stderr,
         n=summary.n,
-        bounds=(100 * low, 100 * high) if any(not o.value == o.low == o.high for o in observations) else msgspec.UNSET,
-        dropped=dropped or msgspec.UNSET,
+        bounds=msgspec.UNSET if is_complete else (100 * low, 100 * high),
+        dropped=len(observations) - len(scored) or msgspec.UNSET,
     )
 
 
-def _known(observations: list[Observation]) -> list[tuple[float, Observation]]:
+def _scored_values(observations: list[Observation]) -> list[tuple[float, Observation]]:
     """Return the values of scored observations; of all, if unscored samples cannot change any."""
     if all(one.low == one.high for one in observations):
         return [(one.low, one) for one in observations]
     return [(one.value, one) for one in observations if one.value is not None]
 
 
+# --- observations -----------------------------------------------------------------------------------------------------
+
+
 def each_task(samples: list[SampleResult], reading: ReadingName, value: SampleValue = credit) -> list[Observation]:
     """Return one observation per qid: the mean credit, or other value, of its samples."""
-    return [mean_of(members, reading, value) for members in by_task(samples).values()]
+    return [mean_of_samples(members, reading, value) for members in by_task(samples).values()]
 
 
-def mean_of(members: list[SampleResult], reading: ReadingName, value: SampleValue = credit) -> Observation:
+def mean_of_samples(members: list[SampleResult], reading: ReadingName, value: SampleValue = credit) -> Observation:
     """Return the mean credit, or other value, of samples."""
-    return combine(
-        [
-            Observation(value=None, low=0, high=1, cluster=member.independent_unit)
-            if not member.reading(reading).is_scored
-            else Observation(value=(one := value(member, reading)), low=one, high=one, cluster=member.independent_unit)
-            for member in members
-        ]
-    )
+    return mean_of_observations([_observation(member, reading, value) for member in members])
 
 
-def combine(parts: list[Observation]) -> Observation:
+def _observation(sample: SampleResult, reading: ReadingName, value: SampleValue) -> Observation:
+    if not sample.reading(reading).is_scored:
+        return Observation(value=None, low=0, high=1, cluster=sample.independent_unit)
+    number = value(sample, reading)
+    return Observation(value=number, low=number, high=number, cluster=sample.independent_unit)
+
+
+def mean_of_observations(parts: list[Observation]) -> Observation:
     """Return the mean of observations, over those that are scored, and the mean of their bounds."""
     scored = [part.value for part in parts if part.value is not None]
     return Observation(
@@ -151,22 +158,31 @@ def combine(parts: list[Observation]) -> Observation:
     )
 
 
-def weighted(found: list[Observation], weights: list[int], scored: list[int] | None = None) -> list[Observation]:
-    """Return observations whose mean is the weighted mean; `scored`: the weights in the value, if they are others.
+def weight_observations(
+    observations: list[Observation], weights: list[int], scored_weights: list[int] | None = None
+) -> list[Observation]:
+    """Return observations whose plain mean is the weighted mean of the given ones. They can be outside of [0, 1].
 
-    A value is the mean plus the observation's distance from it, times its weight beside the average one (the linearised
-    ratio). It can be outside of [0, 1].
+    `scored_weights` are the weights of the values, where only parts of observations are scored; `weights` are those
+    of the bounds, and of the values, too, without `scored_weights`.
     """
-    scored = scored or [0 if one.value is None else weight for one, weight in zip(found, weights, strict=True)]
-    values = _linearised([one.value or 0.0 for one in found], scored)
-    lows, highs = (_linearised([getattr(one, end) for one in found], weights) for end in ("low", "high"))
+    scored_weights = scored_weights or [
+        0 if one.value is None else weight for one, weight in zip(observations, weights, strict=True)
+    ]
+    values = _linearised([one.value or 0.0 for one in observations], scored_weights)
+    lows = _linearised([one.low for one in observations], weights)
+    highs = _linearised([one.high for one in observations], weights)
     return [
         Observation(value=value if weight else None, low=low, high=high, cluster=one.cluster)
-        for value, weight, low, high, one in zip(values, scored, lows, highs, found, strict=True)
+        for value, weight, low, high, one in zip(values, scored_weights, lows, highs, observations, strict=True)
     ]
 
 
 def _linearised(values: list[float], weights: list[int]) -> list[float]:
+    """Return values whose plain mean and standard error are those of the weighted mean: R + w n / W (x - R).
+
+    R is the weighted mean, n the number of weights above 0, W their sum. Equal weights change nothing.
+    """
     if len(set(filter(None, weights))) < 2:
         return values
     total, number = sum(weights), sum(map(bool, weights))
@@ -179,12 +195,13 @@ def values_by_round(report: Report, observe: Observe, reading: ReadingName) -> d
 
     An item whose value is not the mean of its rounds (pass@3) has this value alone.
     """
-    found: dict[str, list[float]] = {}
+    values: dict[str, list[float]] = {}
     for item, members in in_group(report, None).items():
         value = observe(members, reading)
         if value is None:
             continue
-        each = [one for of in by_round(members).values() if (one := observe(of, reading)) is not None]
-        is_mean = bool(each) and math.isclose(value, math.fsum(each) / len(each), abs_tol=1e-9)
-        found[item] = each if is_mean else [value]
-    return found
+        rounds = (observe(samples, reading) for samples in by_round(members).values())
+        scored = [round_value for round_value in rounds if round_value is not None]
+        is_mean = bool(scored) and math.isclose(value, math.fsum(scored) / len(scored), abs_tol=1e-9)
+        values[item] = scored if is_mean else [value]
+    return values

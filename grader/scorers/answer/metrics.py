@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -13,16 +13,21 @@ from grader.results.groups import by_group, by_observation, by_task
 from grader.scorers.aggregates import pass_at_k_rows
 from grader.scorers.answer.careful import is_same
 from grader.scorers.answer.declaration import AnswerKind
-from grader.scorers.means import Observation, each_task, of_group, of_judged, weighted
+from grader.scorers.means import (
+    Observation,
+    ObserveAll,
+    each_task,
+    group_metric,
+    judged_samples,
+    rows_by_group,
+    weight_observations,
+)
 from grader.scorers.oddities import FILTER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.results import Reading
-
-ByTask = Callable[[list[SampleResult], ReadingName], list[Observation]]
-"""Return one observation per task."""
 
 
 class AnswerFacts(Facts, frozen=True, kw_only=True):
@@ -40,44 +45,51 @@ def facts_of(sample: SampleResult) -> AnswerFacts:
     return facts_as(AnswerFacts, sample.facts)
 
 
-def metrics(samples: list[SampleResult], ks: Sequence[int] = ()) -> list[Metric]:
-    """Return all metrics; `ks`: those of `-k`."""
-    facts = {sample.qid: facts_of(sample) for sample in samples}
-    rows = _counted_rows(samples, "accuracy", each_task)
-    most = max((sample.sample for sample in samples), default=0) + 1
+def metrics(samples: list[SampleResult], k_values: Sequence[int] = ()) -> list[Metric]:
+    """Return all metrics; `k_values`: the numbers given with `-k`."""
+    rows = _weighted_rows(samples, "accuracy", each_task)
+    votes = max((sample.sample for sample in samples), default=0) + 1
+    # Several filters of a log read one output: their texts do not vote with each other.
     has_filters = any(isinstance(sample.groups, Mapping) and FILTER in sample.groups for sample in samples)
-    if most > 1 and not has_filters:  # the texts of two filters are no two answers
-        rows += _counted_rows(with_samples(samples, most), f"maj@{most}", majority)
-    rows += pass_at_k_rows(samples, ks)
-    golds = {qid: fact.gold for qid, fact in facts.items() if fact.kind == "yes_no"}
-    if golds:
-        questions = by_group(sample for sample in samples if sample.qid in golds)
-        for group, some in questions.items():
-            rows += [m for reading in READINGS for m in _yes_no(of_judged(some, reading), reading, group, golds)]
-    return rows
+    if votes > 1 and not has_filters:
+        rows += _weighted_rows(_with_samples(samples, votes), f"maj@{votes}", majority)
+    rows += pass_at_k_rows(samples, k_values)
+    yes_no = [sample for sample in samples if facts_of(sample).kind == "yes_no"]
+    return rows + (_yes_no_rows(yes_no) if yes_no else [])
 
 
-def _counted_rows(samples: list[SampleResult], name: str, observe: ByTask) -> list[Metric]:
-    found = (
-        of_group(name, reading, group, members, partial(counted, group=group, observe=observe))
-        for group, members in by_group(samples).items()
-        for reading in READINGS
+def _weighted_rows(samples: list[SampleResult], name: str, observe: ObserveAll) -> list[Metric]:
+    return rows_by_group(samples, partial(_weighted_row, name=name, observe=observe))
+
+
+def _weighted_row(
+    members: list[SampleResult], reading: ReadingName, group: str | None, *, name: str, observe: ObserveAll
+) -> Metric | None:
+    return group_metric(
+        members, reading, group, name=name, observe=partial(weighted_by_count, group=group, observe=observe)
     )
-    return [row for row in found if row is not None]
 
 
-def counted(
-    samples: list[SampleResult], reading: ReadingName, *, group: str | None, observe: ByTask
+def weighted_by_count(
+    samples: list[SampleResult], reading: ReadingName, *, group: str | None, observe: ObserveAll
 ) -> list[Observation]:
-    """Return one observation per question of a group, weighted by how often the question counts in it."""
-    return weighted(observe(samples, reading), [_times(members[0], group) for members in by_task(samples).values()])
+    """Return one observation per question of a group, weighted by how often the question counts in it.
+
+    `observe` returns one observation per question.
+    """
+    counts = [_count_in_group(members[0], group) for members in by_task(samples).values()]
+    return weight_observations(observe(samples, reading), counts)
 
 
-def _times(sample: SampleResult, group: str | None) -> int:
-    """Return how often a question counts: in each group of its `counted_in` once, so that it counts more in others."""
+def _count_in_group(sample: SampleResult, group: str | None) -> int:
+    """Return how often a question counts: once in each group of its `counted_in`, in all else once for each of these.
+
+    A question in two categories counts once in either of them, and twice in the total.
+    """
     column = facts_of(sample).counted_in
     labels = sample.groups.get(column) if column and isinstance(sample.groups, Mapping) else None
-    return len(labels) if isinstance(labels, list) and not (group or "").startswith(f"{column}=") else 1
+    is_its_group = group is not None and group.startswith(f"{column}=")
+    return len(labels) if isinstance(labels, list) and not is_its_group else 1
 
 
 def majority(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
@@ -85,9 +97,10 @@ def majority(samples: list[SampleResult], reading: ReadingName) -> list[Observat
     return [_majority(members, reading) for members in by_observation(samples).values()]
 
 
-def with_samples(samples: list[SampleResult], count: int) -> list[SampleResult]:
+def _with_samples(samples: list[SampleResult], count: int) -> list[SampleResult]:
     """Return the samples of the tasks that have so many."""
-    return [one for members in by_observation(samples).values() if len(members) >= count for one in members]
+    tasks = by_observation(samples).values()
+    return [sample for members in tasks if len(members) >= count for sample in members]
 
 
 def majority_credit(members: Sequence[SampleResult], reading: ReadingName, votes: int) -> float | None:
@@ -96,18 +109,23 @@ def majority_credit(members: Sequence[SampleResult], reading: ReadingName, votes
 
 
 def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
-    read = [answer for member in members if (answer := member.reading(reading)).is_scored]
-    if not read:
+    """Return the credit of the largest cluster of equal answers, of the first one if there is a tie.
+
+    Samples without an answer vote only if no sample has one.
+    """
+    scored = [sample for member in members if (sample := member.reading(reading)).is_scored]
+    if not scored:
         return Observation(value=None, low=0, high=1)
     kind = facts_of(members[0]).kind
-    answers: list[list[Reading]] = []
-    for answer in read:
-        mine = next((some for some in answers if _is_equal(answer.answer, some[0].answer, kind)), None)
-        if mine is None:
-            answers.append([answer])
+    clusters: list[list[Reading]] = []
+    for sample in scored:
+        equal = (cluster for cluster in clusters if _is_equal(sample.answer, cluster[0].answer, kind))
+        cluster = next(equal, None)
+        if cluster is None:
+            clusters.append([sample])
         else:
-            mine.append(answer)
-    answered = [some for some in answers if some[0].answer is not None] or answers
+            cluster.append(sample)
+    answered = [cluster for cluster in clusters if cluster[0].answer is not None] or clusters
     credit = max(answered, key=len)[0].points
     return Observation(value=credit, low=credit, high=credit)
 
@@ -118,21 +136,36 @@ def _is_equal(first: str | None, second: str | None, kind: AnswerKind | Literal[
     return first == second or is_same(first, second, kind)
 
 
-def _yes_no(
-    samples: list[SampleResult], reading: ReadingName, group: str | None, golds: Mapping[str, str]
-) -> list[Metric]:
-    """Return precision, recall and F1 of "yes", and the share of "yes", as POPE reports them.
+def _yes_no_rows(samples: list[SampleResult]) -> list[Metric]:
+    """Return precision, recall and F1 of "yes", and the share of "yes", as POPE reports them, by group and reading."""
+    return [
+        row
+        for group, members in by_group(samples).items()
+        for reading in READINGS
+        for row in _yes_no_metrics(judged_samples(members, reading), reading, group)
+    ]
 
-    Nothing scored: no metrics. Their bounds are the extremes if all unscored answers were right, wrong, "yes" or "no".
+
+def _yes_no_metrics(samples: list[SampleResult], reading: ReadingName, group: str | None) -> list[Metric]:
+    """Return the metrics of a group; none if nothing is scored.
+
+    Their bounds are the extremes if all unscored answers were right, wrong, "yes" or "no".
     """
-    read = [(sample.reading(reading), golds[sample.qid]) for sample in samples for _ in range(_times(sample, group))]
-    pairs = [(answer.answer, gold) for answer, gold in read if answer.is_scored]
+    counted = [
+        (sample.reading(reading), facts_of(sample).gold)
+        for sample in samples
+        for _ in range(_count_in_group(sample, group))
+    ]
+    pairs = [(scored.answer, gold) for scored, gold in counted if scored.is_scored]
     if not pairs:
         return []
-    lost = [gold for answer, gold in read if not answer.is_scored]
-    wrong = ["no" if gold == "yes" else "yes" for gold in lost]
-    filled = [lost, wrong, ["yes"] * len(lost), ["no"] * len(lost)]
-    cases = [_values_of_yes([*pairs, *zip(answers, lost, strict=True)]) for answers in filled]
+    unscored_golds = [gold for sample, gold in counted if not sample.is_scored]
+    wrong = ["no" if gold == "yes" else "yes" for gold in unscored_golds]
+    number = len(unscored_golds)
+    extremes = [
+        _yes_values([*pairs, *zip(answers, unscored_golds, strict=True)])
+        for answers in (unscored_golds, wrong, ["yes"] * number, ["no"] * number)
+    ]
     return [
         Metric(
             name=name,
@@ -140,14 +173,16 @@ def _yes_no(
             group=group,
             value=value,
             n=len(pairs),
-            bounds=(min(case[name] for case in cases), max(case[name] for case in cases)) if lost else msgspec.UNSET,
-            dropped=len(lost) or msgspec.UNSET,
+            bounds=(min(case[name] for case in extremes), max(case[name] for case in extremes))
+            if number
+            else msgspec.UNSET,
+            dropped=number or msgspec.UNSET,
         )
-        for name, value in _values_of_yes(pairs).items()
+        for name, value in _yes_values(pairs).items()
     ]
 
 
-def _values_of_yes(pairs: Sequence[tuple[str | None, str]]) -> dict[str, float]:
+def _yes_values(pairs: Sequence[tuple[str | None, str]]) -> dict[str, float]:
     """Return the metrics of (predicted, gold), in percent; a share of nothing is 0."""
     hits = sum(predicted == gold == "yes" for predicted, gold in pairs)
     predicted, gold = sum(predicted == "yes" for predicted, _ in pairs), sum(gold == "yes" for _, gold in pairs)
@@ -157,4 +192,4 @@ def _values_of_yes(pairs: Sequence[tuple[str | None, str]]) -> dict[str, float]:
         "f1": (2 * hits, predicted + gold),
         "yes_ratio": (predicted, len(pairs)),
     }
-    return {name: 100 * part / whole if whole else 0.0 for name, (part, whole) in shares.items()}
+    return {name: 100 * part / total if total else 0.0 for name, (part, total) in shares.items()}

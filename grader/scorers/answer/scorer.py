@@ -192,17 +192,16 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None
     ) -> dict[str, float | None] | None:
-        """Return the value of each question, which depends on how often it counts; None for what is no mean."""
+        """Return the value of each question, weighted by `counted_in`; None for a metric that is not a mean."""
         values = super().observations(report, name, reading, group)
-        if values is None:
-            return None
-        if name != "accuracy" and not name.startswith("maj@"):
+        if values is None or not (name == "accuracy" or name.startswith("maj@")):
             return values
-        tasks = {qid: members for qid, members in in_group(report, group).items() if len(members) >= _votes(name)}
+        votes = _votes(name)
+        tasks = {qid: members for qid, members in in_group(report, group).items() if len(members) >= votes}
         samples = [sample for members in tasks.values() for sample in members]
         observe = answer_metrics.majority if name.startswith("maj@") else each_task
-        found = answer_metrics.counted(samples, reading, group=group, observe=observe)
-        return values | {qid: one.value for qid, one in zip(tasks, found, strict=True)}
+        observations = answer_metrics.weighted_by_count(samples, reading, group=group, observe=observe)
+        return values | {qid: one.value for qid, one in zip(tasks, observations, strict=True)}
 
     def observe(self, name: str) -> Observe | None:
         """Accuracy and the majority's accuracy are means over questions; F1 is not."""

@@ -11,7 +11,16 @@ from grader.results import READINGS, Outcome, ReadingName, SampleResult, facts_a
 from grader.results.groups import by_observation, by_round, grouped
 from grader.scorers.choice.facts import ChoiceFacts, LetterCounts, PositionBias, UnitOutcome
 from grader.scorers.interface import MISSING_RULE
-from grader.scorers.means import Observation, Observe, combine, each_task, mean_credit, mean_of, of_judged, weighted
+from grader.scorers.means import (
+    Observation,
+    Observe,
+    each_task,
+    judged_samples,
+    mean_credit,
+    mean_of_observations,
+    mean_of_samples,
+    weight_observations,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,9 +44,9 @@ def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observ
     A question with more passes moves this mean more, so it is a weighted one.
     """
     questions = [_present(members, reading) or members for members in by_observation(samples).values()]
-    shares = [mean_of(members, reading) for members in questions]
+    shares = [mean_of_samples(members, reading) for members in questions]
     scored = [sum(member.reading(reading).is_scored for member in members) for members in questions]
-    return weighted(shares, [*map(len, questions)], scored)
+    return weight_observations(shares, [*map(len, questions)], scored)
 
 
 def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
@@ -45,7 +54,7 @@ def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Obse
     observations = []
     for members in by_observation(samples).values():
         trials = by_round(members).values()
-        observations.append(combine([_all_right(trial, reading) for trial in trials]))
+        observations.append(mean_of_observations([_all_right(trial, reading) for trial in trials]))
     return observations
 
 
@@ -58,7 +67,7 @@ def with_unit_outcomes(samples: list[SampleResult]) -> list[SampleResult]:
 
 def _unit_outcome(members: list[SampleResult]) -> UnitOutcome:
     official, careful = (
-        _as_outcome(_all_right(judged, name)) if (judged := of_judged(members, name)) else Outcome.NOT_JUDGED
+        _as_outcome(_all_right(judged, name)) if (judged := judged_samples(members, name)) else Outcome.NOT_JUDGED
         for name in READINGS
     )
     return UnitOutcome(official=official, careful=careful)

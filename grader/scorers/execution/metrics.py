@@ -12,7 +12,14 @@ from grader.results.groups import by_group, by_observation
 from grader.scorers.aggregates import task_pass_at_k
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.interface import MISSING_RULE, CurveBlock
-from grader.scorers.means import Observation, combine, is_judged, metric, of_judged, without_value
+from grader.scorers.means import (
+    Observation,
+    is_judged,
+    judged_samples,
+    mean_of_observations,
+    metric,
+    metric_without_value,
+)
 from grader.statistics import intervals
 
 if TYPE_CHECKING:
@@ -35,14 +42,16 @@ def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool)
     for group, members in by_group(samples).items():
         parts = [("", by_observation(members)), (BASE, by_observation(of_base(members)))]
         for reading in READINGS:
-            judged = of_judged(members, reading)
+            judged = judged_samples(members, reading)
             for k in ks:
                 for kind, tasks in parts:
                     found = pass_observations(tasks.values(), k, reading)
                     row = metric(f"{kind}pass@{k}", reading, group, found)
-                    rows.append(row if judged or not tasks else without_value(f"{kind}pass@{k}", group))
+                    rows.append(row if judged or not tasks else metric_without_value(f"{kind}pass@{k}", group))
             if has_linter:
-                rows.append(_parse_metric(judged, reading, group) if judged else without_value(PARSE_RATE, group))
+                rows.append(
+                    _parse_metric(judged, reading, group) if judged else metric_without_value(PARSE_RATE, group)
+                )
         rows.append(_calls_metric(members, group) if knows_calls else None)
     return [row for row in rows if row is not None]
 
@@ -110,7 +119,7 @@ def _calls_metric(samples: list[SampleResult], group: str | None) -> Metric | No
 def _calls_observation(members: Sequence[SampleResult]) -> Observation | None:
     """Return the mean share of right calls of a task's samples; None if its calls are not known."""
     parts = [part for member in members if (part := _calls_right(member)) is not None]
-    return combine(parts) if parts else None
+    return mean_of_observations(parts) if parts else None
 
 
 def _calls_right(sample: SampleResult) -> Observation | None:

@@ -28,7 +28,7 @@ from grader.scorers.interface import (
     Words,
     missing_reading,
 )
-from grader.scorers.means import of_judged
+from grader.scorers.means import judged_samples
 from grader.scorers.oddities import BROKEN_ROW, CAUSES, marked, with_families
 from grader.scorers.prompting import check_question, from_template, prompt_values
 from grader.wording import counted
@@ -282,7 +282,7 @@ def _counts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, int]:
 
 def _judged_tasks(samples: list[SampleResult], ks: tuple[int, ...]) -> list[str]:
     """Return a note with the official values of the tasks in the careful metrics, if these are not all tasks."""
-    judged = of_judged(samples, "careful")
+    judged = judged_samples(samples, "careful")
     if len(judged) == len(samples):
         return []
     if not judged:
