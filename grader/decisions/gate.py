@@ -29,8 +29,16 @@ from grader.scorers.means import is_judged, values_by_round
 from grader.scorers.pairing import Side
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import holm
-from grader.statistics.intervals import p_beyond
-from grader.statistics.paired import FEWEST_FOR_POWER, LEVEL, POWER_QUANTILE, Z90, Z95, p_at_least, smallest_margin
+from grader.statistics.intervals import one_sided_p_value
+from grader.statistics.paired import (
+    FEWEST_FOR_POWER,
+    LEVEL,
+    POWER_QUANTILE,
+    Z90,
+    Z95,
+    p_value_at_least,
+    smallest_margin,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,7 +217,7 @@ def _confident(metric: Metric, threshold: FailUnder, gate: str, reason: str, shi
     value = threshold.value - shift
     is_high = metric.number >= value - ROUNDING
     ends = metric.ci95[0] / 100, metric.ci95[1] / 100
-    p_value = p_beyond(metric.number / 100, ends, value / 100)
+    p_value = one_sided_p_value(metric.number / 100, ends, value / 100)
     state: State = "inconclusive" if p_value >= LEVEL else "met" if is_high else "not met"
     other = "below" if is_high else "at least"
     tested = f"the hypothesis that the true value is {other} {threshold.value:.10g} has p = {p_value:.2g} (one-sided)"
@@ -267,7 +275,7 @@ def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, re
             gate=gate,
             state="met" if low + shift >= -allowed else "not met" if high + shift < -allowed else "inconclusive",
             reason=figures,
-            p_failed=p_at_least(-allowed, [(Z90, high + shift), (Z95, change.ci95[1] + shift)]),
+            p_failed=p_value_at_least(-allowed, [(Z90, high + shift), (Z95, change.ci95[1] + shift)]),
         )
         for shift in shifts
     ]

@@ -18,9 +18,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     corrected = [0.0] * len(p_values)
     highest = 0.0
-    for passed, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (len(p_values) - passed) * p_values[at]))
-        corrected[at] = highest
+    rising = sorted(range(len(p_values)), key=p_values.__getitem__)
+    for smaller, index in enumerate(rising):
+        highest = max(highest, min(1.0, (len(p_values) - smaller) * p_values[index]))
+        corrected[index] = highest
     return corrected
 
 
@@ -29,16 +30,16 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     corrected = [0.0] * len(p_values)
     lowest = 1.0
     falling = sorted(range(len(p_values)), key=p_values.__getitem__, reverse=True)
-    for rank, at in zip(range(len(p_values), 0, -1), falling, strict=True):
-        corrected[at] = lowest = min(lowest, p_values[at] * len(p_values) / rank)
+    for rank, index in zip(range(len(p_values), 0, -1), falling, strict=True):
+        corrected[index] = lowest = min(lowest, p_values[index] * len(p_values) / rank)
     return corrected
 
 
 def shares_differ(first: tuple[int, int], second: tuple[int, int], *, tests: int) -> bool:
     """Whether two shares (part, whole) differ at the 5 % level, as one of `tests` (z test, Bonferroni)."""
-    if not (first[1] and second[1]):
+    (part_1, whole_1), (part_2, whole_2) = first, second
+    if not (whole_1 and whole_2):
         return False
-    pooled = (first[0] + second[0]) / (first[1] + second[1])
-    deviation = math.sqrt(pooled * (1 - pooled) * (1 / first[1] + 1 / second[1]))
-    difference = abs(first[0] / first[1] - second[0] / second[1])
-    return difference > deviation * NormalDist().inv_cdf(1 - 0.025 / tests)
+    pooled = (part_1 + part_2) / (whole_1 + whole_2)
+    stderr = math.sqrt(pooled * (1 - pooled) * (1 / whole_1 + 1 / whole_2))
+    return abs(part_1 / whole_1 - part_2 / whole_2) > stderr * NormalDist().inv_cdf(1 - 0.025 / tests)

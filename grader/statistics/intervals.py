@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 Z95 = 1.959963984540054
+ROUNDING_ERROR = 1e-18
+"""A sum of squares below it is that of equal values: their distances from their mean are rounding errors."""
 
 
 class Mean(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,11 +36,12 @@ def mean(values: Sequence[float], clusters: Sequence[Hashable] = ()) -> Mean | N
     """
     if not values:
         return None
-    sums = _by_cluster(values, clusters or range(len(values)))
+    sums = _cluster_sums(values, clusters or range(len(values)))
     average = math.fsum(values) / len(values)
     low, high = wilson(average, effective_number(sums))
-    spread = _spread(sums, average)
-    stderr = math.sqrt(spread / (len(sums) - 1) / len(sums)) if len(sums) > 1 and spread > 1e-18 else None
+    squares = _sum_of_squares(sums, average)
+    has_spread = len(sums) > 1 and squares > ROUNDING_ERROR
+    stderr = math.sqrt(squares / (len(sums) - 1) / len(sums)) if has_spread else None
     return Mean(
         value=100 * average,
         stderr=None if stderr is None else 100 * stderr,
@@ -51,12 +54,12 @@ def wilson(proportion: float, n: float) -> tuple[float, float]:
     """Return the Wilson score interval of a proportion in [0, 1]; `n` need not be a whole number."""
     z2 = Z95 * Z95
     centre = (proportion + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z95 * math.sqrt(proportion * (1 - proportion) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    half_width = Z95 * math.sqrt(proportion * (1 - proportion) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return max(0.0, centre - half_width), min(1.0, centre + half_width)
 
 
-def p_beyond(value: float, ci95: tuple[float, float], limit: float) -> float:
-    """Return the one-sided p value of a true value that is at `limit` or beyond it, seen from the value; all in [0, 1].
+def one_sided_p_value(value: float, ci95: tuple[float, float], limit: float) -> float:
+    """Return the one-sided p value of "the true value is at `limit`, or on its other side than `value`"; all in [0, 1].
 
     It is that of the score test to which Wilson's interval belongs, with its effective number, corrected for
     continuity: without the correction, a share of 100 items at a limit of 0.9 would be found beyond it in 7 %.
@@ -64,35 +67,41 @@ def p_beyond(value: float, ci95: tuple[float, float], limit: float) -> float:
     end = ci95[1] if limit > value else ci95[0]
     if end == value:
         return 0.5 if limit == value else 0.0
-    z = Z95 * abs(limit - value) / abs(end - value)
     if 0 < end < 1 and 0 < limit < 1:
-        number = Z95**2 * end * (1 - end) / (end - value) ** 2
-        z = max(0.0, abs(limit - value) - 0.5 / number) / math.sqrt(limit * (1 - limit) / number)
+        # Wilson's interval ends where (end - value)^2 = z^2 end (1 - end) / n, which gives its effective number n.
+        n = Z95**2 * end * (1 - end) / (end - value) ** 2
+        half_item = 0.5 / n
+        z = max(0.0, abs(limit - value) - half_item) / math.sqrt(limit * (1 - limit) / n)
+    else:
+        z = Z95 * abs(limit - value) / abs(end - value)
     return math.erfc(z / math.sqrt(2)) / 2
 
 
 def effective_number(sums: Sequence[tuple[float, int]]) -> float:
     """Return how many right-or-wrong observations would say as much as these clusters: (sum of values, size) of each.
 
-    Their variance is that of the values and of two more, 0 and 1, so that it is never 0: values that are all equal, or
-    that happen to be close, prove little. The number is at least that of the clusters (if some are larger, that of
-    equal clusters with the same weight; Kish, Survey Sampling, 1965).
+    Two pseudo-observations, 0 and 1, are added before mean and variance are taken (as in Agresti and Coull's interval),
+    so that the variance is never 0: values that are all equal, or that happen to be close, prove little. The number is
+    at least that of the clusters; if their sizes differ, at least Kish's number of equal clusters with the same weight
+    (Survey Sampling, 1965).
     """
-    number, size = len(sums), sum(size for _, size in sums)
-    middle = (math.fsum(total for total, _ in sums) * number / size + 1) / (number + 2)
-    variance = (_spread(sums, middle) + middle**2 + (1 - middle) ** 2) / (number + 1)
-    fewest = size * size / sum(size * size for _, size in sums)
-    return max(fewest, number * middle * (1 - middle) / variance)
+    clusters, size = len(sums), sum(size for _, size in sums)
+    smoothed_mean = (math.fsum(total for total, _ in sums) * clusters / size + 1) / (clusters + 2)
+    squares = _sum_of_squares(sums, smoothed_mean) + smoothed_mean**2 + (1 - smoothed_mean) ** 2
+    variance = squares / (clusters + 1)
+    kish_number = size * size / sum(size * size for _, size in sums)
+    return max(kish_number, clusters * smoothed_mean * (1 - smoothed_mean) / variance)
 
 
-def _by_cluster(values: Sequence[float], clusters: Sequence[Hashable]) -> list[tuple[float, int]]:
+def _cluster_sums(values: Sequence[float], clusters: Sequence[Hashable]) -> list[tuple[float, int]]:
+    """Return each cluster's (sum of values, size), in an order that does not depend on that of the values."""
     members: dict[Hashable, list[float]] = {}
     for value, cluster in zip(values, clusters, strict=True):
         members.setdefault(cluster, []).append(value)
-    return sorted((math.fsum(found), len(found)) for found in members.values())
+    return sorted((math.fsum(group), len(group)) for group in members.values())
 
 
-def _spread(sums: Sequence[tuple[float, int]], middle: float) -> float:
-    """Return the sum of squares of the clusters' distances from `middle`, each weighted by its relative size."""
-    usual = sum(size for _, size in sums) / len(sums)
-    return math.fsum(((total - middle * size) / usual) ** 2 for total, size in sums)
+def _sum_of_squares(sums: Sequence[tuple[float, int]], centre: float) -> float:
+    """Return the sum of squares of the clusters' distances from `centre`, each weighted by its relative size."""
+    mean_size = sum(size for _, size in sums) / len(sums)
+    return math.fsum(((total - centre * size) / mean_size) ** 2 for total, size in sums)

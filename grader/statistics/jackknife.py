@@ -26,10 +26,10 @@ class Stratum(msgspec.Struct, frozen=True, kw_only=True):
     """A metric of one stratum."""
 
     value: float
-    without: Values
+    leave_one_out: Values
     """Its value without one observation, for each observation."""
-    extended: Values
-    """As `without`, with two pseudo-observations added, one all right and one all wrong: their spread is never 0."""
+    padded_leave_one_out: Values
+    """The same after two pseudo-observations are added, one all right and one all wrong: their spread is never 0."""
 
 
 class Interval(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,27 +42,33 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def interval(strata: Sequence[Stratum], level: float = 0.95) -> Interval:
-    """Return Student's interval around the bias-corrected mean over strata; it always holds the plain mean."""
+    """Return Student's interval around the bias-corrected mean over strata; it always holds the plain mean.
+
+    The interval is from the padded values, so that it never has width 0. The standard error is that of the observations
+    alone, as other tools give it.
+    """
     number = len(strata)
-    plain = math.fsum(stratum.value for stratum in strata) / number
-    centre = math.fsum(map(_bias_corrected_mean, strata)) / number
-    parts = [_variance(stratum.extended) / number**2 for stratum in strata]
-    freedom = [max(1, len(stratum.without) - 1) for stratum in strata]
-    total = math.fsum(parts)
-    shared = total**2 / math.fsum(part**2 / df for part, df in zip(parts, freedom, strict=True))
-    half = student_quantile(shared, (1 + level) / 2) * math.sqrt(total)
-    seen = math.fsum(_variance(stratum.without) for stratum in strata) / number**2
+    plain_mean = math.fsum(stratum.value for stratum in strata) / number
+    centre = math.fsum(map(_bias_corrected_value, strata)) / number
+    variances = [_variance(stratum.padded_leave_one_out) / number**2 for stratum in strata]
+    dfs = [max(1, len(stratum.leave_one_out) - 1) for stratum in strata]
+    variance = math.fsum(variances)
+    welch_df = variance**2 / math.fsum(part**2 / df for part, df in zip(variances, dfs, strict=True))
+    half_width = student_quantile(welch_df, (1 + level) / 2) * math.sqrt(variance)
+    plain_variance = math.fsum(_variance(stratum.leave_one_out) for stratum in strata) / number**2
     return Interval(
-        low=min(plain, centre - half),
-        high=max(plain, centre + half),
-        stderr=math.sqrt(seen) if seen > 0 else None,
+        low=min(plain_mean, centre - half_width),
+        high=max(plain_mean, centre + half_width),
+        stderr=math.sqrt(plain_variance) if plain_variance > 0 else None,
     )
 
 
-def _bias_corrected_mean(stratum: Stratum) -> float:
-    number = len(stratum.without)
-    return number * stratum.value - (number - 1) * float(stratum.without.mean())
+def _bias_corrected_value(stratum: Stratum) -> float:
+    """Return the mean of a stratum's pseudo-values."""
+    number = len(stratum.leave_one_out)
+    return number * stratum.value - (number - 1) * float(stratum.leave_one_out.mean())
 
 
-def _variance(without: Values) -> float:
-    return (len(without) - 1) * float(without.var())
+def _variance(leave_one_out: Values) -> float:
+    """Return the jackknife's variance of a metric."""
+    return (len(leave_one_out) - 1) * float(leave_one_out.var())

@@ -24,51 +24,58 @@ LARGEST_DENOMINATOR = 1000
 LARGEST_SUM = 40_000
 """In units of the lattice; more would be slow, and would change no p value that matters."""
 PRECISION = 1e-9
-SMALLEST = 1e-14
-"""Rounding errors of the transform are smaller than this p value."""
+SMALLEST_P_VALUE = 1e-14
+"""Rounding errors of the transform are smaller."""
+DECIMALS = 12
+"""Of changes: means of the same credits can differ in later decimals, because of the order of addition."""
 
 
-def permutation(changes: Sequence[float]) -> float:
-    """Return the two-sided p value of changes that are not 0.
+def permutation_p_value(changes: Sequence[float]) -> float:
+    """Return the two-sided p value of changes that are not 0, if each had either sign with probability 1/2.
 
-    Changes that are multiples of one size (shares of m samples: 1/m) are counted in it. Others are rounded to a fine
-    lattice first, which keeps the test exact: it is that of the rounded changes.
+    Changes that are multiples of one size (shares of m samples: 1/m) are counted in this size. Others are rounded to
+    multiples of a small one first, which keeps the test exact: it is that of the rounded changes.
     """
     import numpy as np
 
-    units = _units(np.asarray(changes, dtype=np.float64))
-    reach, observed = int(np.abs(units).sum()), abs(int(units.sum()))
+    multiples = _as_integers(np.asarray(changes, dtype=np.float64))
+    largest_sum, observed = int(np.abs(multiples).sum()), abs(int(multiples.sum()))
     if not observed:
         return 1.0
-    tail = float(_distribution(np.abs(units), reach)[(reach + observed) // 2 :].sum())
-    return min(1.0, max(2 * tail, SMALLEST))
+    # If the changes sum to s, those that rise sum to (largest_sum + s) / 2.
+    risen = (largest_sum + observed) // 2
+    tail = float(_sums_of_risers(np.abs(multiples), largest_sum)[risen:].sum())
+    return min(1.0, max(2 * tail, SMALLEST_P_VALUE))
 
 
-def _units(changes: NDArray[np.float64]) -> NDArray[np.int64]:
+def _as_integers(changes: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Scale changes to integers: without rounding if they have a small common denominator, else to a fine lattice."""
     import numpy as np
 
-    parts = [Fraction(size).limit_denominator(LARGEST_DENOMINATOR) for size in np.unique(np.abs(changes)).tolist()]
-    whole = float(np.lcm.reduce([part.denominator for part in parts], dtype=object))
-    units = changes * whole
-    if np.abs(units).sum() > LARGEST_SUM or np.abs(units - np.rint(units)).max() > whole * PRECISION:
-        units = changes * (LARGEST_SUM / np.abs(changes).sum())
-    return np.rint(units).astype(np.int64)
+    sizes = np.unique(np.abs(changes)).tolist()
+    denominators = [Fraction(size).limit_denominator(LARGEST_DENOMINATOR).denominator for size in sizes]
+    common = float(np.lcm.reduce(denominators, dtype=object))
+    scaled = changes * common
+    is_exact = np.abs(scaled - np.rint(scaled)).max() <= common * PRECISION
+    if not is_exact or np.abs(scaled).sum() > LARGEST_SUM:
+        scaled = changes * (LARGEST_SUM / np.abs(changes).sum())
+    return np.rint(scaled).astype(np.int64)
 
 
-def _distribution(sizes: NDArray[np.int64], reach: int) -> NDArray[np.float64]:
-    """Return the probability of each sum, from 0 to `reach`, of the sizes that rise, if each does with probability 1/2.
+def _sums_of_risers(sizes: NDArray[np.int64], largest_sum: int) -> NDArray[np.float64]:
+    """Return the probability of each sum (0 to `largest_sum`) of the sizes that rise, each with probability 1/2.
 
     It is the inverse Fourier transform of the product of cosines.
     """
     import numpy as np
 
-    points: int = 1 << reach.bit_length()
+    points: int = 1 << largest_sum.bit_length()
     angles = np.arange(points // 2 + 1) * (np.pi / points)
-    product = np.exp(-1j * angles * reach)
+    transform = np.exp(-1j * angles * largest_sum)
     for size, number in zip(*np.unique(sizes, return_counts=True), strict=True):
-        product *= np.cos(angles * size) ** number
-    found: NDArray[np.float64] = np.fft.irfft(product, points)
-    return np.clip(found[: reach + 1], 0.0, None)
+        transform *= np.cos(angles * size) ** number
+    probabilities: NDArray[np.float64] = np.fft.irfft(transform, points)
+    return np.clip(probabilities[: largest_sum + 1], 0.0, None)
 
 
 TestName = Literal["exact McNemar", "paired permutation", "no difference to test"]
@@ -117,10 +124,11 @@ def difference(
     the metric, if it is only nearly the mean change of the observations.
     """
     changes = _changes(before, after)
-    together = _by_cluster(changes, clusters) if clusters else changes
-    scale = max(1.0, *map(abs, together))
-    return of_changes(
-        [change / scale for change in together],
+    cluster_changes = _cluster_changes(changes, clusters) if clusters else changes
+    # Intervals and tests need changes in [-1, 1]; that of a large cluster may be outside.
+    scale = max(1.0, *map(abs, cluster_changes))
+    return difference_from_changes(
+        [change / scale for change in cluster_changes],
         value=math.fsum(changes) / len(changes) if value is None else value,
         scale=scale,
         n=len(changes),
@@ -128,21 +136,21 @@ def difference(
     )
 
 
-def of_changes(
-    changes: Sequence[float], *, value: float, scale: float, n: int, differing: int, reach: float = 1.0
+def difference_from_changes(
+    changes: Sequence[float], *, value: float, scale: float, n: int, differing: int, largest: float = 1.0
 ) -> Difference:
-    """Return the difference of a metric of which `scale` times the mean of `changes`, each in [-1, 1], is the change.
+    """Return the difference of a metric, from changes in [-1, 1] whose mean, times `scale`, is (nearly) its change.
 
-    `value`: the change of the metric itself, `reach`: its largest possible change.
+    `value` is the change of the metric itself, and `largest` the largest that it can have, in the units of `scale`.
     """
     p_value, test = _test(changes)
-    rest = value - scale * math.fsum(changes) / len(changes)
+    offset = value - scale * math.fsum(changes) / len(changes)
 
-    def around(level: float) -> tuple[float, float]:
-        low, high = (scale * end + rest for end in interval(changes, level))
-        return agreeing_with_test(max(-reach, low), min(reach, high), value, p_value, level)
+    def metric_interval(level: float) -> tuple[float, float]:
+        low, high = (scale * end + offset for end in interval(changes, level))
+        return agreeing_with_test(max(-largest, low), min(largest, high), value, p_value, level)
 
-    narrow, wide = around(1 - 2 * LEVEL), around(1 - LEVEL)
+    narrow, wide = metric_interval(1 - 2 * LEVEL), metric_interval(1 - LEVEL)
     # Where only one of them had to agree with the test, they may not lie in each other.
     wide = min(wide[0], narrow[0]), max(wide[1], narrow[1])
     return Difference(
@@ -179,39 +187,44 @@ def detectable(low: float, high: float) -> float:
 
 
 def _standard_error(changes: Sequence[float]) -> float:
-    number, middle = len(changes), math.fsum(changes) / len(changes)
-    squares = math.fsum((change - middle) ** 2 for change in changes)
+    number, mean = len(changes), math.fsum(changes) / len(changes)
+    squares = math.fsum((change - mean) ** 2 for change in changes)
     return math.sqrt(squares / (number - 1) / number) if number > 1 else 0.0
+
+
+SIMULATED_RUNS = 200
+"""The quantile of so many simulated lower ends is certain to about a tenth of their spread; it takes a second."""
 
 
 def smallest_margin(shares: Sequence[float], trials: Sequence[int], changing: float) -> float:
     """Return the drop in points that an unchanged model excludes with 80 % power, by simulation.
 
-    Each item has a share of right samples. An item of one trial cannot show its noise: `changing` is the share of such
-    items that change.
+    Each item has a share of right samples, of its number of trials. An item of one trial cannot show its noise:
+    `changing` is the share of such items that change.
     """
     import numpy as np
 
-    rng, draws = np.random.default_rng(0), 200
-    right, several = np.asarray(shares), np.asarray(trials)
+    rng = np.random.default_rng(0)
+    right, number = np.asarray(shares), np.asarray(trials)
+    size = (SIMULATED_RUNS, len(right))
     # With one trial less, the variance of drawn shares is that of new samples on average.
-    fewer = np.maximum(several - 1, 1)
-    again = [rng.binomial(fewer, right, (draws, len(right))) / fewer for _ in range(2)]
-    flips = rng.choice([-1.0, 0.0, 1.0], (draws, len(right)), p=[changing / 2, 1 - changing, changing / 2])
-    changes = np.where(several > 1, again[1] - again[0], flips).round(12)
-    lows = [interval(row, 1 - 2 * LEVEL)[0] for row in changes.tolist()]
-    return -100 * float(np.quantile(lows, 1 - POWER))
+    drawn = np.maximum(number - 1, 1)
+    before, after = (rng.binomial(drawn, right, size) / drawn for _ in range(2))
+    flips = rng.choice([-1.0, 0.0, 1.0], size, p=[changing / 2, 1 - changing, changing / 2])
+    changes = np.where(number > 1, after - before, flips).round(DECIMALS)
+    lower_ends = [interval(run, 1 - 2 * LEVEL)[0] for run in changes.tolist()]
+    return -100 * float(np.quantile(lower_ends, 1 - POWER))
 
 
-def p_at_least(limit: float, bounds: Sequence[tuple[float, float]]) -> float:
+def p_value_at_least(limit: float, bounds: Sequence[tuple[float, float]]) -> float:
     """Return the one-sided p value of "it is at least `limit`".
 
     `bounds`: two upper bounds as (z, bound), smaller first; the line through them gives the z of the limit.
     """
-    (z, bound), (more, wider) = bounds
-    if wider <= bound:
-        return 0.0 if bound < limit else 1.0
-    return normal_tail(z + (more - z) * (limit - bound) / (wider - bound))
+    (z_1, bound_1), (z_2, bound_2) = bounds
+    if bound_2 <= bound_1:
+        return 0.0 if bound_1 < limit else 1.0
+    return normal_tail(z_1 + (z_2 - z_1) * (limit - bound_1) / (bound_2 - bound_1))
 
 
 def detectable_in_words(change: Difference) -> str:
@@ -227,26 +240,26 @@ def detectable_in_words(change: Difference) -> str:
 def _changes(before: Sequence[float], after: Sequence[float]) -> list[float]:
     if not before:
         raise ValueError("nothing to compare")
-    # Means of the same credits can differ in the last bit, because of the order of addition; this is not a change.
-    return [round(b - a, 12) for a, b in zip(before, after, strict=True)]
+    return [round(b - a, DECIMALS) for a, b in zip(before, after, strict=True)]
 
 
-def _by_cluster(changes: Sequence[float], clusters: Sequence[Hashable]) -> list[float]:
+def _cluster_changes(changes: Sequence[float], clusters: Sequence[Hashable]) -> list[float]:
     """Return one change per cluster, weighted by its relative size: their mean is that of all changes."""
     sums: dict[Hashable, float] = {}
     for change, cluster in zip(changes, clusters, strict=True):
         sums[cluster] = sums.get(cluster, 0.0) + change
-    usual = len(changes) / len(sums)
-    return [round(total / usual, 12) for total in sums.values()]
+    mean_size = len(changes) / len(sums)
+    return [round(total / mean_size, DECIMALS) for total in sums.values()]
 
 
 def _test(changes: Sequence[float]) -> tuple[float, TestName]:
-    moved = [change for change in changes if change]
-    if not moved:
+    """Return the two-sided p value of no difference, and the test that gives it: an exact one in every case."""
+    nonzero = [change for change in changes if change]
+    if not nonzero:
         return 1.0, "no difference to test"
-    if all(change in {-1, 1} for change in moved):
-        return _sign_test(moved.count(1), len(moved)), "exact McNemar"
-    return permutation(moved), "paired permutation"
+    if all(change in {-1, 1} for change in nonzero):
+        return _sign_test(nonzero.count(1), len(nonzero)), "exact McNemar"
+    return permutation_p_value(nonzero), "paired permutation"
 
 
 def _sign_test(risen: int, n: int) -> float:
@@ -254,16 +267,19 @@ def _sign_test(risen: int, n: int) -> float:
     fewer = min(risen, n - risen)
     if 2 * fewer == n:
         return 1.0
-    ways = all_ways = 1
-    for part in range(1, fewer + 1):
-        ways = ways * (n - part + 1) // part
-        all_ways += ways
-    return 2 * all_ways / (1 << n)
+    binomial = tail = 1
+    for k in range(1, fewer + 1):
+        binomial = binomial * (n - k + 1) // k
+        tail += binomial
+    return 2 * tail / (1 << n)
 
 
-HALF = 0.5
-END = 1 - 1e-9
-TINY = 1e-9
+CONTINUITY = 0.5
+"""Items by which the observed number is moved towards the tested one."""
+ALMOST_ONE = 1 - 1e-9
+"""Largest true change that is tried: at 1 the variance is 0."""
+ALMOST_ZERO = 1e-9
+"""A spread, or a skewness, below it is a rounding error."""
 
 
 def interval(changes: Sequence[float], level: float) -> tuple[float, float]:
@@ -275,8 +291,8 @@ def interval(changes: Sequence[float], level: float) -> tuple[float, float]:
     """
     low, high = _score_interval(changes, level)
     if len(changes) > 1 and not all(change in {-1, 0, 1} for change in changes):
-        left, right = _hall_interval(changes, level)
-        low, high = max(-1.0, min(low, left)), min(1.0, max(high, right))
+        hall_low, hall_high = _hall_interval(changes, level)
+        low, high = max(-1.0, min(low, hall_low)), min(1.0, max(high, hall_high))
     return low, high
 
 
@@ -285,60 +301,72 @@ def _score_interval(changes: Sequence[float], level: float) -> tuple[float, floa
 
     At a level of 5 %, Tango's test (Statistics in Medicine 17, 1998, 891-908) has an error rate of up to 9 % if few
     items change. With a continuity correction of half an item and a skewness correction (Laud, Pharmaceutical
-    Statistics 16, 2017, 334-348; in Hall's monotone form) it is at most 5 %. Changes of different sizes are replaced by
-    changes of one size with the same second moment; half a whole change is added, so that a single small change does
-    not set the scale.
+    Statistics 16, 2017, 334-348; in Hall's monotone form) it is at most 5 %.
+
+    Changes of different sizes are replaced by changes of one size with the same second moment. Half a change of size 1
+    is added to both sums that give this size, so that a single small change does not set the scale.
     """
     total = math.fsum(map(abs, changes))
-    size = (math.fsum(change * change for change in changes) + HALF) / (total + HALF)
+    size = (math.fsum(change * change for change in changes) + 0.5) / (total + 0.5)
     fallen = -math.fsum(change for change in changes if change < 0) / size
     risen = total / size - fallen
     n, z = len(changes), normal_quantile((1 + level) / 2)
 
-    def excess(low: float) -> float:
-        return _score(risen, fallen, n, low, HALF) - z
+    def score_above_z(low: float) -> float:
+        return _score(risen, fallen, n, low, CONTINUITY) - z
 
-    def lack(high: float) -> float:
-        return _score(risen, fallen, n, high, -HALF) + z
+    def score_above_minus_z(high: float) -> float:
+        return _score(risen, fallen, n, high, -CONTINUITY) + z
 
     # From the estimate outwards the score leaves [-z, z] once. If it never does, the bound is the end of the scale.
-    middle = max(-END, min(END, (risen - fallen) / n))
-    left = root(excess, -END, middle) if excess(-END) > 0 > excess(middle) else -1.0
-    right = root(lack, middle, END) if lack(middle) > 0 > lack(END) else 1.0
-    return size * left, size * right
+    estimate = max(-ALMOST_ONE, min(ALMOST_ONE, (risen - fallen) / n))
+    lower, upper = -1.0, 1.0
+    if score_above_z(-ALMOST_ONE) > 0 > score_above_z(estimate):
+        lower = root(score_above_z, -ALMOST_ONE, estimate)
+    if score_above_minus_z(estimate) > 0 > score_above_minus_z(ALMOST_ONE):
+        upper = root(score_above_minus_z, estimate, ALMOST_ONE)
+    return size * lower, size * upper
 
 
 def _score(risen: float, fallen: float, n: int, delta: float, correction: float = 0.0) -> float:
     """Return the distance of the observed mean change from `delta`, in standard errors under a true change of `delta`.
 
     `correction` (in items) is subtracted first. Variance and skewness are those of the most likely shares of risen and
-    fallen items that differ by `delta`.
+    fallen items that differ by `delta` (Tango's equations; the skewness correction is Laud's, in Hall's form).
     """
+    # The most likely share p of fallen items solves 2n p^2 + b p - fallen delta (1 - delta) = 0.
     b = -risen - fallen + (2 * n - risen + fallen) * delta
-    root = math.sqrt(max(0.0, b * b + 8 * n * fallen * delta * (1 - delta)))
-    down = max(0.0, -delta, (root - b) / (4 * n))
-    up = down + delta
-    variance = up + down - delta * delta
-    gap = risen - fallen - n * delta - correction
+    discriminant = max(0.0, b * b + 8 * n * fallen * delta * (1 - delta))
+    p_fallen = max(0.0, -delta, (math.sqrt(discriminant) - b) / (4 * n))
+    p_risen = p_fallen + delta
+    variance = p_risen + p_fallen - delta * delta
+    distance = risen - fallen - n * delta - correction
     if variance <= 0:
-        return math.copysign(math.inf, gap) if gap else 0.0
-    third = up - down - 3 * delta * (up + down) + 2 * delta**3
+        return math.copysign(math.inf, distance) if distance else 0.0
+    third_moment = p_risen - p_fallen - 3 * delta * (p_risen + p_fallen) + 2 * delta**3
+    skewness = third_moment / (variance * math.sqrt(variance * n))
     # The correction cannot remove a skewness above 0.5. With this limit, the score decreases as delta grows.
-    bend = -max(-0.5, min(0.5, third / (variance * math.sqrt(variance * n)))) / 6
-    raw = gap / math.sqrt(n * variance)
-    return raw + bend * raw**2 + bend**2 * raw**3 / 3 - bend
+    skewness_term = -max(-0.5, min(0.5, skewness)) / 6
+    raw = distance / math.sqrt(n * variance)
+    return raw + skewness_term * raw**2 + skewness_term**2 * raw**3 / 3 - skewness_term
 
 
 def _hall_interval(changes: Sequence[float], level: float) -> tuple[float, float]:
-    """Return Student's interval, corrected for the sample's skewness (Hall, JRSS B 54, 1992, 221-228)."""
+    """Return Student's interval, corrected for the sample's skewness (Hall, JRSS B 54, 1992, 221-228).
+
+    Hall's transform of the t statistic has Student's distribution. Its inverse turns quantiles into those of the
+    statistic, (mean - true mean) / stderr, of which the upper one gives the lower end.
+    """
     n, mean = len(changes), math.fsum(changes) / len(changes)
-    spread = math.sqrt(math.fsum((change - mean) ** 2 for change in changes) / n)
-    if spread <= TINY:
+    deviation = math.sqrt(math.fsum((change - mean) ** 2 for change in changes) / n)
+    if deviation <= ALMOST_ZERO:
         return mean, mean
-    bend = math.fsum((change - mean) ** 3 for change in changes) / n / spread**3 / math.sqrt(n) / 3
-    stderr, t = spread / math.sqrt(n - 1), student_quantile(n - 1, (1 + level) / 2)
+    skewness_term = math.fsum((change - mean) ** 3 for change in changes) / n / deviation**3 / math.sqrt(n) / 3
+    stderr, t = deviation / math.sqrt(n - 1), student_quantile(n - 1, (1 + level) / 2)
 
-    def unbent(quantile: float) -> float:
-        return (math.cbrt(1 + 3 * bend * (quantile - bend / 2)) - 1) / bend if abs(bend) > TINY else quantile
+    def inverse_transform(quantile: float) -> float:
+        if abs(skewness_term) <= ALMOST_ZERO:
+            return quantile
+        return (math.cbrt(1 + 3 * skewness_term * (quantile - skewness_term / 2)) - 1) / skewness_term
 
-    return mean - stderr * unbent(t), mean - stderr * unbent(-t)
+    return mean - stderr * inverse_transform(t), mean - stderr * inverse_transform(-t)

@@ -26,7 +26,7 @@ from grader.scorers.pairing import Side
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import benjamini_hochberg, holm
 from grader.statistics.intervals import mean
-from grader.statistics.paired import difference, permutation, smallest_margin
+from grader.statistics.paired import difference, permutation_p_value, smallest_margin
 from tests.made_runs import choice, circular, report, sample, tasks
 
 Random = np.random.Generator
@@ -276,7 +276,7 @@ def equal_leaderboards(rng: Random, runs: int, *, number: int, n: int, samples: 
     for _ in range(runs):
         passed = rng.binomial(samples, chances(rng, 0.5, n), (number, n)) / samples
         changes = [passed[b] - passed[a] for a in range(number) for b in range(a)]
-        p_values = [permutation(change[change != 0].tolist()) for change in changes]
+        p_values = [permutation_p_value(change[change != 0].tolist()) for change in changes]
         wrong += any(p < MOST_ERRORS for p in holm(p_values))
     return wrong
 

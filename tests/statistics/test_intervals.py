@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.statistics.intervals import Mean, mean, p_beyond, wilson
+from grader.statistics.intervals import Mean, mean, one_sided_p_value, wilson
 from tests.tables import each
 
 
@@ -57,7 +57,9 @@ def test_a_share_at_a_limit_is_found_beyond_it_in_at_most_5_percent(n: int, limi
     from scipy.stats import binom
 
     shares = [(k / n, float(binom.pmf(k, n, limit))) for k in range(n + 1)]
-    found = [(share > limit, weight) for share, weight in shares if p_beyond(share, wilson(share, n), limit) < 0.05]
+    found = [
+        (share > limit, weight) for share, weight in shares if one_sided_p_value(share, wilson(share, n), limit) < 0.05
+    ]
     for is_high in (True, False):
         assert 0.01 < sum(weight for high, weight in found if high is is_high) <= 0.051
 

@@ -9,7 +9,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.statistics.paired import Difference, detectable_in_words, difference, interval, permutation
+from grader.statistics.paired import Difference, detectable_in_words, difference, interval, permutation_p_value
 from tests.conftest import THOROUGH
 from tests.tables import each
 
@@ -168,7 +168,7 @@ def by_enumeration(moved: list[float]) -> float:
 
 @given(st.lists(st.integers(-10, 10).filter(bool).map(lambda tenths: tenths / 10), min_size=1, max_size=8))
 def test_it_tries_every_sign(moved: list[float]) -> None:
-    assert permutation(moved) == pytest.approx(by_enumeration(moved))
+    assert permutation_p_value(moved) == pytest.approx(by_enumeration(moved))
 
 
 def test_of_many_tasks_it_is_scipys() -> None:
@@ -176,13 +176,13 @@ def test_of_many_tasks_it_is_scipys() -> None:
     theirs = scipy.stats.permutation_test(
         (np.array(moved),), np.sum, permutation_type="samples", rng=np.random.default_rng(0), n_resamples=99_999
     )
-    assert permutation(moved) == pytest.approx(theirs.pvalue, abs=0.005)
-    assert permutation(moved) == permutation(moved[::-1])
+    assert permutation_p_value(moved) == pytest.approx(theirs.pvalue, abs=0.005)
+    assert permutation_p_value(moved) == permutation_p_value(moved[::-1])
 
 
 def test_its_p_values_do_not_end_at_one_in_ten_thousand() -> None:
     rng = np.random.default_rng(0)
     moved = [float(c) for c in (rng.binomial(6, 0.7, 164) - rng.binomial(6, 0.5, 164)) / 6 if c]
-    assert permutation(moved) < 1e-6
+    assert permutation_p_value(moved) < 1e-6
     normal = 2 * scipy.stats.norm.sf(sum(moved) / np.sqrt(np.square(moved).sum()))
-    assert 0.1 < permutation(moved) / normal < 1
+    assert 0.1 < permutation_p_value(moved) / normal < 1

@@ -190,8 +190,8 @@ def _strata(pairs: Sequence[tuple[str, RowFacts]], weights: Weights) -> dict[str
     return {
         name: Stratum(
             value=float(plain[name][0]),
-            without=np.repeat(without[name], times),
-            extended=np.repeat(extended[name], [*times, 1, 1]),
+            leave_one_out=np.repeat(without[name], times),
+            padded_leave_one_out=np.repeat(extended[name], [*times, 1, 1]),
         )
         for name in plain
     }

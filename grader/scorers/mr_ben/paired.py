@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from grader.scorers.mr_ben.figures import Counts, Weights, counts_by_question, vector_figures
-from grader.statistics.paired import Difference, of_changes
+from grader.statistics.paired import Difference, difference_from_changes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,13 +46,13 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
     # With few questions, the effect of one can exceed the metric's range, because the metric is not linear.
     scale = max(reach, *(abs(effect) for effect, _ in effects))
     changes = [change for effect, number in effects for change in [round(effect / scale, 12)] * number]
-    return of_changes(
+    return difference_from_changes(
         changes,
         value=value / 100,
         scale=scale / 100,
         n=total,
         differing=sum(change != 0 for change in changes),
-        reach=reach / 100,
+        largest=reach / 100,
     )
 
 
