@@ -1,13 +1,15 @@
 """Runs the command as a user does: another process, its exit code, its two streams."""
 
-import atexit
 import contextlib
 import functools
+import hashlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -25,7 +27,7 @@ def grade(*words: object, cwd: Path | None = None, stdin: str | None = None) -> 
 
 
 class Started:
-    """A run of `grade` in a fork of the launcher, which starts no other one before it has been waited for.
+    """A run of `grade` in a fork of the launcher.
 
     `streams`: name of an output, "stdout" or "stderr" -> the device or pipe that it is, instead of what is returned.
     """
@@ -42,9 +44,9 @@ class Started:
         # One worker: several tests run at a time, and to start a sandbox takes longer than most of their programs.
         environment = {"GRADE_WORKERS": "1", **os.environ}
         job = {"arguments": self._arguments, "cwd": str(cwd or Path.cwd()), "environment": environment}
-        self._launcher = _launcher(_early(os.environ))
-        self._launcher.stdin.write(json.dumps(job | {"streams": self._place.name}) + "\n")
-        self._launcher.stdin.flush()
+        self._connection = _connected(_launcher(_early(os.environ)))
+        self._said_of_it = self._connection.makefile()
+        self._connection.sendall((json.dumps(job | {"streams": self._place.name}) + "\n").encode())
         self._pid = self._number()
 
     def is_running(self) -> bool:
@@ -63,7 +65,7 @@ class Started:
     def wait(self) -> subprocess.CompletedProcess[str]:
         """Wait for its end."""
         code = self._number()
-        with self._place:
+        with self._place, self._connection, self._said_of_it:
             output, errors = (self._said(self._folder / name) for name in ("stdout", "stderr"))
         return subprocess.CompletedProcess(self._arguments, code, output, errors)
 
@@ -72,8 +74,8 @@ class Started:
 
     def _number(self) -> int:
         """Return the next number that the launcher says: of each run its process, and later its exit code."""
-        said = self._launcher.stdout.readline()
-        assert said, f"the launcher has ended; see why: {sys.executable} -P {LAUNCHER}"
+        said = self._said_of_it.readline()
+        assert said, f"the launcher has ended; see why: {sys.executable} -P {LAUNCHER} x"
         return int(said)
 
 
@@ -93,13 +95,20 @@ def in_a_new_interpreter(
 
 
 @functools.cache
-def _launcher(early: frozenset[tuple[str, str]]) -> subprocess.Popen[str]:
-    """Start the process that the others are forked from, once a worker; it ends with the worker."""
-    command = [sys.executable, "-P", LAUNCHER]
+def _launcher(early: frozenset[tuple[str, str]]) -> str:
+    """Return the address of the process that runs are forked from: one for all workers, which ends with the last."""
+    address = "grade-launcher-" + hashlib.sha256(repr((_RUN, sorted(early))).encode()).hexdigest()[:16]
+    command = [sys.executable, "-P", LAUNCHER, address]
     environment = {name: _FIRST[name] for name in _FIRST if not name.startswith(_OF_THE_INTERPRETER)} | dict(early)
-    launcher = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-    atexit.register(launcher.communicate)
-    return launcher
+    subprocess.run(command, stdin=subprocess.DEVNULL, check=True, env=environment)
+    _STAYING.append(_connected(address))
+    return address
+
+
+def _connected(address: str) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(f"\0{address}")
+    return connection
 
 
 def _early(environment: Mapping[str, str]) -> frozenset[tuple[str, str]]:
@@ -108,3 +117,6 @@ def _early(environment: Mapping[str, str]) -> frozenset[tuple[str, str]]:
 
 
 _FIRST = dict(os.environ)
+_RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
+_STAYING: list[socket.socket] = []
+"""A connection to each launcher, for as long as this process lives."""

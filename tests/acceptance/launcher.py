@@ -1,7 +1,8 @@
 """Forks a process for each run of `grade`, with the modules loaded that most runs need; a script of its own.
 
-A job is a line of JSON on standard input; its process and then its exit code are lines on standard output. The fork has
-run nothing of `grade` yet: its words, folder, environment and streams are those of the job.
+A connection to its socket is a run: a job, which is a line of JSON, is answered with the process and then with its exit
+code, a line each. The fork has run nothing of `grade` yet: its words, folder, environment and streams are those of the
+job. A connection without a job is of somebody who may come back; with the last of them the launcher ends.
 """
 
 import contextlib
@@ -9,6 +10,8 @@ import importlib
 import json
 import os
 import pkgutil
+import selectors
+import socket
 import sys
 import traceback
 from pathlib import Path
@@ -52,25 +55,58 @@ def become(job: dict[str, object]) -> None:
     grader.__main__.main()
 
 
-def main() -> None:
-    """Fork for each job, one after the other, until there are no more."""
-    load()
-    jobs, said = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1):
-        os.dup2(nothing, number)
-    for line in jobs:
-        pid = os.fork()
-        if pid == 0:
-            try:
-                become(json.loads(line))
-            finally:
-                traceback.print_exc()
-                os._exit(1)
-        print(pid, file=said, flush=True)
-        _, status = os.waitpid(pid, 0)
-        print(os.waitstatus_to_exitcode(status), file=said, flush=True)
+def main(address: str) -> None:
+    """Return when the launcher listens, or another one does; fork for each job until nobody is there."""
+    with socket.socket(socket.AF_UNIX) as listener, selectors.DefaultSelector() as waiting:
+        try:
+            listener.bind(f"\0{address}")
+        except OSError:
+            return
+        listener.listen(100)
+        if os.fork():
+            os._exit(0)
+        load()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1):
+            os.dup2(nothing, number)
+        waiting.register(listener, selectors.EVENT_READ)
+        while True:
+            for key, _ in waiting.select():
+                if key.fileobj is listener:
+                    waiting.register(listener.accept()[0], selectors.EVENT_READ)
+                    continue
+                waiting.unregister(key.fileobj)
+                if key.data is not None:
+                    end(key.fd, *key.data)
+                elif job := key.fileobj.makefile().readline():  # type: ignore[union-attr]
+                    pid = start(json.loads(job), key.fileobj)
+                    waiting.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, key.fileobj))
+                else:
+                    key.fileobj.close()  # type: ignore[union-attr]
+            if len(waiting.get_map()) == 1:
+                return
+
+
+def start(job: dict[str, object], connection: socket.socket) -> int:
+    """Fork for a job, and say which process it is."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            become(job)
+        finally:
+            traceback.print_exc()
+            os._exit(1)
+    connection.sendall(f"{pid}\n".encode())
+    return pid
+
+
+def end(descriptor: int, pid: int, connection: socket.socket) -> None:
+    """Say the exit code of a process that has ended; whoever asked may be gone."""
+    os.close(descriptor)
+    _, status = os.waitpid(pid, 0)
+    with connection, contextlib.suppress(OSError):
+        connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])
