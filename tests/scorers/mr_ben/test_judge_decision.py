@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from grader.scorers.mr_ben.careful import decision_careful
 from grader.scorers.mr_ben.official import PARSING_ERROR, credited_official, decision_official
-from grader.scorers.mr_ben.stance import stance
 from tests.tables import each
 
 REASONING, ANALYSIS, DECISION = "Step-by-Step Reasoning:", "Student Error Reason Analysis:", "Final Decision:"
@@ -57,23 +56,3 @@ def test_a_reply_is_read_as_each_reading_reads_it(
 def test_official_decision_equals_the_official_expressions(parts: list[str]) -> None:
     text = "".join(parts)
     assert decision_official(text) == official_by_expressions(text)
-
-
-@each(
-    ("line", "value"),
-    [
-        ("not incorrect", "right"),
-        ("correct. wait, actually it is incorrect", "wrong"),
-        ("correct, but step 3 is wrong", "mixed"),
-        ("incorrect, but the final answer is correct", "wrong"),
-        ("does not contain any errors", "right"),
-        ("cannot be determined", "doubt"),
-        ("arrives at the correct answer", None),
-        ("correct/incorrect", None),
-        ("部分正确", "wrong"),
-        ("没有错误", "right"),
-    ],
-)
-def test_a_line_is_read_by_what_it_says_and_not_by_words_in_it(line: str, value: str | None) -> None:
-    found = stance(line)
-    assert (found.says if found else None) == value
