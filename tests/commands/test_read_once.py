@@ -1,5 +1,6 @@
 """Everything that a run reads, it reads once: the data, the declaration, and what a scorer keeps about a sample."""
 
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from grader.results import Facts, Outcome, Reading, SampleResult, facts_as
 from grader.scorers import declarations, registry
 from grader.scorers.interface import Marks, Scored, Scorer
 from grader.task import Task
+from tests.made_runs import BENCHMARKS
 
 DECLARATION = """
 id = "sums"
@@ -115,3 +117,20 @@ def test_whoever_reads_results_reads_the_data_and_what_the_scorer_kept_once(
     data, declared = counted(monkeypatch, load, "read"), counted(monkeypatch, declarations, "load")
     run(*words)
     assert (len(data), len(declared), dict(MADE)) == (1, 1, dict.fromkeys(IDS, 1))
+
+
+@pytest.mark.parametrize(("benchmark", "name"), [("vstar", "questions.jsonl"), ("mmbench", "questions.tsv")])
+def test_a_page_reads_nothing_twice_and_changes_no_result(
+    benchmark: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(BENCHMARKS / benchmark / "sample", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    words, results = ("predictions.json", "-b", benchmark, "--data", name, "-q"), tmp_path / "predictions_results.json"
+    run(*words)
+    without = results.read_bytes()
+    for options in ((), ("--score-only",), ("--score-only", "--missing", "skip")):
+        data, declared = counted(monkeypatch, load, "read"), counted(monkeypatch, declarations, "load")
+        run(*words, "-o", "r.html", *options)
+        assert (len(data), len(declared)) == (1, 1)
+        assert options or results.read_bytes() == without
+    assert (tmp_path / "r.html").is_file()
