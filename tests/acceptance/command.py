@@ -1,5 +1,6 @@
 """Runs the command as a user does: another process, its exit code, its two streams."""
 
+import atexit
 import contextlib
 import functools
 import hashlib
@@ -101,7 +102,7 @@ def _launcher(early: frozenset[tuple[str, str]]) -> str:
     command = [sys.executable, "-P", LAUNCHER, address]
     environment = {name: _FIRST[name] for name in _FIRST if not name.startswith(_OF_THE_INTERPRETER)} | dict(early)
     subprocess.run(command, stdin=subprocess.DEVNULL, check=True, env=environment)
-    _STAYING.append(_connected(address))
+    atexit.register(_connected(address).close)
     return address
 
 
@@ -118,5 +119,3 @@ def _early(environment: Mapping[str, str]) -> frozenset[tuple[str, str]]:
 
 _FIRST = dict(os.environ)
 _RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
-_STAYING: list[socket.socket] = []
-"""A connection to each launcher, for as long as this process lives."""
