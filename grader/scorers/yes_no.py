@@ -83,7 +83,7 @@ _HEDGES = Pattern(
 )
 
 
-def said_yes_or_no(reply: OwnWords, claim: Claim) -> str | None:
+def read_yes_or_no(reply: OwnWords, claim: Claim) -> str | None:
     """Return "yes" or "no", as a claim says; None if it says neither."""
     if claim.is_cut or claim.form in ("line", "conclusion"):
         return None

@@ -27,41 +27,53 @@ _LABEL = Pattern(r"^A(?:ns)?:", 2)
 
 def is_number(text: str) -> bool:
     """Whether a text is a number, perhaps with a unit of measurement."""
-    read = number(text)
-    return read is not None and (not read.unit or read.is_measure)
+    whole = number(text)
+    return whole is not None and (not whole.unit or whole.is_measure)
 
 
 def is_same(answer: str, gold: str, tolerance: float = 0) -> bool:
     """Whether two texts are the same number. A gold answer that is not a number must be equal as a text."""
-    stated, wanted = number(answer), number(gold)
-    if stated is None or wanted is None:
+    answer_number, gold_number = number(answer), number(gold)
+    if answer_number is None or gold_number is None:
         return answer.strip() == gold.strip()
-    return stated.equals(wanted, tolerance)
+    return answer_number.equals(gold_number, tolerance)
 
 
-def value(reply: OwnWords, claim: Claim) -> str | None:
-    """Return the number that a claim says."""
-    content = _NUMERAL.sub(lambda m: NUMERALS[m[0].lower()], reply.text[claim.start : claim.end].strip(" \t\n*_"))
+def read_number(reply: OwnWords, claim: Claim) -> str | None:
+    """Return the number that a claim says, as it is written; None if it says none, or several.
+
+    Numbers in prose are read one sentence at a time, so the body and a conclusion (part of a sentence) say none.
+    """
     if claim.is_cut or claim.form in ("body", "conclusion"):
         return None
-    if claim.form == "sentence":
-        return _number_of_sentence(_without_repeats(simplified(content)), reply.question)
-    if claim.form == "line":
-        content = _LABEL.sub("", content).lstrip()
-        whole = _without_repeats(simplified(content))
-        return whole if number(whole) else None
-    if claim.form == "choice":
-        whole_number = number(content)
-        return whole_number and _with_percent(whole_number)
     if claim.parts:
         contents = [simplified(reply.text[slice(*part)]) for part in claim.parts]
-        return contents[-1] if all(is_same(one, contents[-1]) for one in contents) else None
-    is_near = "\n" not in reply.text[claim.whole[0] : claim.start] or not reply.text[claim.end :].strip(" $*.\n")
-    return _number_of_form(content.replace("\\n", "\n"), reply.question, is_near=is_near, is_before=claim.is_before)
+        return contents[-1] if all(is_same(content, contents[-1]) for content in contents) else None
+    content = reply.text[claim.start : claim.end].strip(" \t\n*_")
+    content = _NUMERAL.sub(lambda m: NUMERALS[m[0].lower()], content)
+    match claim.form:
+        case "sentence":
+            return _number_in_sentence(_without_repeats(simplified(content)), reply.question)
+        case "line":
+            line = _without_repeats(simplified(_LABEL.sub("", content).lstrip()))
+            return line if number(line) else None
+        case "choice":
+            chosen = number(content)
+            return _with_percent(chosen) if chosen else None
+    is_on_line = "\n" not in reply.text[claim.whole[0] : claim.start]
+    is_last = not reply.text[claim.end :].strip(" $*.\n")
+    return _number_in_form(
+        content.replace("\\n", "\n"), reply.question, is_near=is_on_line or is_last, is_before=claim.is_before
+    )
 
 
-def _number_of_form(content: str, question: str, *, is_near: bool, is_before: bool) -> str | None:
-    """Return the number of a form's content: all of it, its result, its first or only number."""
+def _number_in_form(content: str, question: str, *, is_near: bool, is_before: bool) -> str | None:
+    """Return the number of a form's content: all of it, or one of its last line.
+
+    Of the line, the first number after words such as "about"; its result; the only number that the question does not
+    state; the only number. `is_near`: the content is on the line of the form's words, or ends the reply. Content that
+    is not near can be other text, so it must be a number as a whole. `is_before`: it stands before the form's words.
+    """
     content = _without_repeats(simplified(content))
     if number(content):
         return content
@@ -69,12 +81,11 @@ def _number_of_form(content: str, question: str, *, is_near: bool, is_before: bo
         return None
     if "\n" in content:
         *_, content = [line for line in content.split("\n") if line.strip()] or [""]
-    found = [*numbers_in(content)]
-    if found and not is_before and _LEAD.fullmatch(content[: found[0].start]) and "=" not in content:
-        return _with_percent(found[0])
-    return _result_or_only_number(content, found, _numbers_of_question(question)) or (
-        _result_or_only_number(content, found, ()) if is_near else None
-    )
+    numbers = [*numbers_in(content)]
+    if numbers and not is_before and _LEAD.fullmatch(content[: numbers[0].start]) and "=" not in content:
+        return _with_percent(numbers[0])
+    answer = _result_or_only_number(content, numbers, _numbers_of_question(question))
+    return answer or (_result_or_only_number(content, numbers, ()) if is_near else None)
 
 
 _LEAD = Pattern(r"(?:[\W_]|\b(?:that|it|about|approximately|around|roughly|minus|negative|usd|eur|is|equal|to)\b)*", 2)
@@ -86,34 +97,36 @@ _TWICE = Pattern(
 )
 
 
-def _with_percent(one: Number) -> str:
-    return f"{one.text}%" if one.unit == "%" else one.text
+def _with_percent(answer: Number) -> str:
+    return f"{answer.text}%" if answer.unit == "%" else answer.text
 
 
 def _without_repeats(content: str) -> str:
     """Return a text with every number that is stated twice in a row, in two forms, stated once."""
 
-    def merged(m: re.Match[str]) -> str:
-        first, second = number(m["first"]), number(m["second"].rstrip(".,"))
+    def merge(m: re.Match[str]) -> str:
+        second_text = m["second"].rstrip(".,")
+        first, second = number(m["first"]), number(second_text)
         if first is None or second is None or not (first.equals(second) or second.equals(first)):
             return m[0]
-        return m["second"] if "%" in m["first"] else m["first"] + m["second"][len(m["second"].rstrip(".,")) :]
+        return m["second"] if "%" in m["first"] else m["first"] + m["second"][len(second_text) :]
 
-    return _TWICE.sub(merged, _TWICE.sub(merged, content))
+    # A number that is stated three times is a pair only after its first two are one.
+    return _TWICE.sub(merge, _TWICE.sub(merge, content))
 
 
 # --- sentences -------------------------------------------------------------------------------------------------------
 
 
-def _number_of_sentence(content: str, question: str) -> str | None:
+def _number_in_sentence(content: str, question: str) -> str | None:
     """Return the number with which a sentence answers the question."""
-    counted = _count_of_what_is_asked(content, question)
-    if counted is not None:
-        return counted
-    found = _of_years(content, question)
+    count = _count_of_what_is_asked(content, question)
+    if count is not None:
+        return count
+    numbers = _numbers_without_dates(content, question)
     if not _RATES.search(question):
-        found = [one for one in found if not _RATE.match(content, one.end)]
-    answer = _result_or_only_number(content, found, _numbers_of_question(question))
+        numbers = [number for number in numbers if not _RATE.match(content, number.end)]
+    answer = _result_or_only_number(content, numbers, _numbers_of_question(question))
     if answer is None and _HOW_MANY.search(question) and (none := _NONE.search(content)):
         return "0" if _stem(none[1]) in {_stem(word) for word in question.lower().split()} else None
     return answer
@@ -123,13 +136,12 @@ def _number_of_sentence(content: str, question: str) -> str | None:
 def _count_of_what_is_asked(content: str, question: str) -> str | None:
     """Return the only number of several that counts what the question asks for: "12 apples and 5 pears"."""
     asked = _ASKED.search(question)
-    if asked is None or _SO.search(content):
+    if asked is None or _SO.search(content) or "=" in content:
         return None
     nouns = {_stem(word) for word in asked[1].split()}
-    counts = list(_COUNT.finditer(content))
-    mine = [m for m in counts if _stem(m[2]) in nouns]
-    others = [m for m in counts if _stem(m[2]) not in nouns]
-    return mine[0][1] if len(mine) == 1 and others and "=" not in content else None
+    counts = [(m[1], _stem(m[2]) in nouns) for m in _COUNT.finditer(content)]
+    of_nouns = [count for count, is_asked in counts if is_asked]
+    return of_nouns[0] if len(of_nouns) == 1 and len(counts) > 1 else None
 
 
 _ASKED = Pattern(r"\bhow many ((?:[^\W\d]+ ){0,2}[^\W\d]+?)s? (?:are|is|do|did|does|were|was|can|in|on)\b", 2)
@@ -144,16 +156,22 @@ def _stem(word: str) -> str:
     return word.lower().strip(".,?!").removesuffix("s")
 
 
-def _of_years(content: str, question: str) -> list[Number]:
-    """Return the numbers of a sentence: its years if a year is asked for, else all but years that say when."""
-    found = [*numbers_in(content)]
-    years = [one for one in found if _YEAR.fullmatch(one.text)]
+def _numbers_without_dates(content: str, question: str) -> list[Number]:
+    """Return the numbers of a sentence that can answer: a year only says when something was, unless one is asked for.
+
+    If a question asks for a year, all other numbers go, and a year that begins the sentence: there it is repeated.
+    """
+    numbers = [*numbers_in(content)]
+    years = [number for number in numbers if _YEAR.fullmatch(number.text)]
     if _ASKS_YEAR.search(question):
-        return [one for one in years if " " in content[: one.start].strip()] or found
-    if _YEARS.search(question) and not _HOW_MANY.search(question):
-        return found
-    when = [one for one in years if _WHEN.search(content, max(0, one.start - 20), one.start)]
-    return [one for one in found if one not in when] or ([] if _HOW_MANY.search(question) else found)
+        return [year for year in years if " " in content[: year.start].strip()] or numbers
+    asks_amount = _HOW_MANY.search(question) is not None
+    if _YEARS.search(question) and not asks_amount:
+        return numbers
+    dates = [year for year in years if _WHEN.search(content, max(0, year.start - _REACH), year.start)]
+    others = [number for number in numbers if number not in dates]
+    # A sentence that has only dates answers "how many" with none of them.
+    return others if others or asks_amount else numbers
 
 
 _YEAR = Pattern(r"(?:1[5-9]|20)\d\d")
@@ -166,20 +184,31 @@ def _numbers_of_question(question: str) -> list[Number]:
     return [*numbers_in(simplified(plain(question)))]
 
 
-def _result_or_only_number(content: str, found: list[Number], stated: Sequence[Number]) -> str | None:
+def _result_or_only_number(content: str, numbers: list[Number], stated: Sequence[Number]) -> str | None:
     """Return the last result of a content, else its only number beside those stated and the bare word "one"."""
-    found = [one for one in found if not _CONDITION.search(content, max(0, one.start - 30), one.start)]
-    results = [one for one in found if _RESULT.search(content, max(0, one.start - 3), one.start)]
-    concluded = [at.end() for at in _SO.finditer(content)][-1:]
-    results = results[-1:] or [one for one in found if concluded and one.start >= concluded[0]][:1]
-    kept = results or [
+    numbers = [one for one in numbers if not _CONDITION.search(content, max(0, one.start - _REACH), one.start)]
+    result = _last_result(content, numbers)
+    if result is not None:
+        return _with_percent(result)
+    new = [
         one
-        for one in found
+        for one in numbers
         if one.text.lower() not in ("one", "一") and not any(one.same_number(other) for other in stated)
     ]
-    return _with_percent(kept[0]) if kept and all(one.same_number(kept[0]) for one in kept) else None
+    return _with_percent(new[0]) if new and all(one.same_number(new[0]) for one in new) else None
 
 
+def _last_result(content: str, numbers: list[Number]) -> Number | None:
+    """Return the last number behind an equals sign, else the first one behind the last "so"."""
+    results = [one for one in numbers if _RESULT.search(content, max(0, one.start - 3), one.start)]
+    if results:
+        return results[-1]
+    *_, conclusion = [None, *(m.end() for m in _SO.finditer(content))]
+    return next((one for one in numbers if conclusion is not None and one.start >= conclusion), None)
+
+
+_REACH = 30
+"""Characters before a number in which words about it are searched; the longest have 20."""
 _CONDITION = Pattern(
     r"\b(?:(?:at|for|when|if|where|with) \$?[a-z]\$? ?= ?|the (?:first|last|other|next|remaining) )$", 2
 )

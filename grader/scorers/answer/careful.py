@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.scorers.answer import amounts, texts
 from grader.scorers.own_words import own_words
 from grader.scorers.places import settle
-from grader.scorers.yes_no import said_yes_or_no
+from grader.scorers.yes_no import read_yes_or_no
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from grader.scorers.places import Claim
 
 VALUES: dict[AnswerKind, Callable[[OwnWords, Claim], str | None]] = {
-    "number": amounts.value,
-    "text": texts.value,
-    "literal": texts.literal_value,
-    "expression": texts.expression_value,
-    "yes_no": said_yes_or_no,
+    "number": amounts.read_number,
+    "text": texts.read_text,
+    "literal": texts.read_literal,
+    "expression": texts.read_expression,
+    "yes_no": read_yes_or_no,
 }
 """Kind -> what a claim says, as it is written; None if it says nothing of the kind, or not whole."""
 
 
-class Said(NamedTuple):
+class ReadAnswer(NamedTuple):
     """The answer of a reply, and the rule that read it. Without an answer (None), the rule says why."""
 
     answer: str | None
@@ -41,29 +41,30 @@ class Said(NamedTuple):
     """Where the answer stands in the reply: its own characters, or those of its claim if it is written otherwise."""
 
 
-def read_answer(text: str, question: str, kind: AnswerKind, tolerance: float = 0) -> Said:
+def read_answer(text: str, question: str, kind: AnswerKind, tolerance: float = 0) -> ReadAnswer:
     """Return the answer of a reply as it is written."""
     reply = own_words(text, question)
     if reply.problem:
-        return Said(None, reply.problem)
-    found = settle(reply, partial(VALUES[kind], reply), partial(is_same, kind=kind, tolerance=tolerance))
-    if found is None or found.value is None:
-        return Said(None, "refusal" if reply.refuses else "nothing_read")
-    if found.several:
-        return Said(None, "several_answers", found.claim.whole)
-    return Said(found.value, found.claim.rule, _span(reply, found.claim, found.value))
+        return ReadAnswer(None, reply.problem)
+    settled = settle(reply, partial(VALUES[kind], reply), partial(is_same, kind=kind, tolerance=tolerance))
+    if settled is None or settled.value is None:
+        return ReadAnswer(None, "refusal" if reply.refuses else "nothing_read")
+    if settled.several:
+        return ReadAnswer(None, "several_answers", settled.claim.whole)
+    return ReadAnswer(settled.value, settled.claim.rule, _span(reply, settled.claim, settled.value))
 
 
 def _span(reply: OwnWords, claim: Claim, answer: str) -> tuple[int, int]:
-    start, end = (claim.start, claim.end) if claim.end > claim.start else claim.whole
+    """Return where an answer stands; the span of its claim, if it is written otherwise there."""
     if claim.parts:
         return claim.parts[0][0], claim.parts[-1][1]
-    at = reply.text.find(answer, start, end)
-    return (start, end) if at < 0 else (at, at + len(answer))
+    start, end = (claim.start, claim.end) if claim.end > claim.start else claim.whole
+    position = reply.text.find(answer, start, end)
+    return (start, end) if position < 0 else (position, position + len(answer))
 
 
 def is_accepted(
-    said: Said,
+    read: ReadAnswer,
     accepted: Sequence[str],
     kind: AnswerKind,
     comparer: Comparer,
@@ -75,16 +76,16 @@ def is_accepted(
 
     None if that is not known: an expression takes too long to compare, or the reply is prose.
     """
-    answer = said.answer or ""
+    answer = read.answer or ""
     if any(is_same(answer, gold, kind, tolerance) for gold in accepted):
         return True
     if kind == "expression":
         compared = [texts.is_equal(answer, gold, comparer) for gold in accepted]
         return True if True in compared else None if None in compared else False
-    if kind == "text" and said.rule == "sentence":
-        if any(texts.says(answer, gold, question) for gold in accepted):
+    if kind == "text" and read.rule == "sentence":
+        if any(texts.says_only(answer, gold, question) for gold in accepted):
             return True
-        return None if texts.is_prose(answer, accepted) else False
+        return None if texts.is_for_judge(answer, accepted) else False
     return False
 
 

@@ -90,8 +90,10 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     def _judge_problem(self) -> str:
         if (self.judge_prompt is None) != (self.judge_grades == {}):
             return "judge_prompt and judge_grades belong together: give both, or none"
-        names = self.judge_grades.values()
-        if names and not ({"correct", "wrong"} <= self.judge_grades.keys() and len({*names, ""}) == len(names) + 1):
+        names = list(self.judge_grades.values())
+        has_needed = {"correct", "wrong"} <= self.judge_grades.keys()
+        are_distinct = all(names) and len(set(names)) == len(names)
+        if names and not (has_needed and are_distinct):
             return "judge_grades needs a name for `correct`, another one for `wrong`, and perhaps one for `no_answer`"
         return ""
 

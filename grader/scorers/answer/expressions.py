@@ -41,13 +41,13 @@ class Comparer:
             self._process.communicate()
             self._process = None
 
-    def equal(self, said: str, gold: str) -> bool | None:
+    def equal(self, answer: str, gold: str) -> bool | None:
         """Return whether both are the same expression; None if that is not known in time."""
-        if max(len(said), len(gold)) > _LONGEST:
+        if max(len(answer), len(gold)) > _LONGEST:
             return None
         process = self._process or self._start()
         assert process.stdin is not None
-        process.stdin.write(json.dumps([said, gold]) + "\n")
+        process.stdin.write(json.dumps([answer, gold]) + "\n")
         process.stdin.flush()
         line = _line(process)
         if not line:
@@ -76,7 +76,7 @@ def _line(process: subprocess.Popen[str]) -> str:
 
 
 def _serve() -> None:
-    """Answer every line [said, gold] with true or false."""
+    """Answer every line [answer, gold] with true or false."""
     import resource
     import signal
 
@@ -85,32 +85,37 @@ def _serve() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     latex = [LatexExtractionConfig()]
-    _say("ready")
+    _print_line("ready")
     for line in sys.stdin:
         # At the end of this time, the kernel ends the process.
         signal.setitimer(signal.ITIMER_PROF, _LIMIT)
         try:
-            said, gold = (parse(f"${t}$", extraction_config=latex, parsing_timeout=None) for t in json.loads(line))
-            equal = bool(said and gold and verify(gold, said, timeout_seconds=None) and not _apart(said[0], gold[0]))
+            answer, gold = (parse(f"${t}$", extraction_config=latex, parsing_timeout=None) for t in json.loads(line))
+            is_verified = bool(answer and gold and verify(gold, answer, timeout_seconds=None))
+            equal = is_verified and not _are_different_numbers(answer[0], gold[0])
         except Exception:
             equal = False
         signal.setitimer(signal.ITIMER_PROF, 0)
-        _say(json.dumps(equal))
+        _print_line(json.dumps(equal))
 
 
-def _apart(said: object, gold: object) -> bool:
-    """Whether two expressions are numbers that differ: math-verify rounds to six decimals."""
+def _are_different_numbers(answer: object, gold: object) -> bool:
+    """Whether two expressions are numbers that differ: math-verify rounds to six decimals, so 1e-7 equals 2e-7 there.
+
+    Integers must be equal. Others may differ by 1e-4 of the larger one, as decimals of four digits do.
+    """
     import sympy  # type: ignore[import-untyped]
 
-    if not (isinstance(said, sympy.Expr) and isinstance(gold, sympy.Expr) and said.is_number and gold.is_number):
+    both = answer, gold
+    if not all(isinstance(number, sympy.Expr) and number.is_number for number in both):
         return False
-    if said.is_Integer and gold.is_integer:
-        return bool(said != sympy.simplify(gold))
-    one, other = sympy.N(said, 30), sympy.N(gold, 30)
-    return bool(abs(one - other) > sympy.Float("1e-4") * max(abs(one), abs(other)))
+    if answer.is_Integer and gold.is_integer:  # type: ignore[attr-defined]
+        return bool(answer != sympy.simplify(gold))
+    first, second = (sympy.N(number, 30) for number in both)
+    return bool(abs(first - second) > sympy.Float("1e-4") * max(abs(first), abs(second)))
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from grader.judge import JudgeReply
     from grader.judge.session import JudgeSession
-    from grader.results import SampleResult
+    from grader.results import ReadingName, SampleResult
     from grader.scorers.answer.declaration import AnswerBenchmark, AnswerTask, Grade
     from grader.scorers.interface import Run
 
@@ -39,84 +39,90 @@ def with_judge(
     samples: list[SampleResult], run: Run[AnswerBenchmark, AnswerTask], session: JudgeSession
 ) -> tuple[list[SampleResult], list[Note]]:
     """Return the samples with the judge's grades, and a note."""
-    texts = {(task.id, number): text for task, number, text in run.replies() if text is not None}
-    asked = {key: names for sample in samples if (names := _readings_that_ask(sample, run)) and (key := _key(sample))}
+    asking = {_key(sample): names for sample in samples if (names := _readings_that_ask(sample, run))}
     if session.judge is None:
-        number = sum("official" in names for names in asked.values())
-        said = f"No judge: {counted(number, 'sample')} are unscored officially, because this protocol's scorer is one."
-        return samples, [Note(f"{said} Give `--judge-model` or `--judge-replies`.", "official")] if number else []
+        return samples, _no_judge_notes(sum("official" in names for names in asking.values()))
     from grader.judge import JudgeQuestion
     from grader.judge.prompts import short_answer_prompt
 
     grades = run.benchmark.judge_grades
-    found = {_key(sample): sample for sample in samples if _key(sample) in asked}
-    replies = session.judge.ask(
-        [
-            JudgeQuestion(
-                qid=key,
-                prompt=short_answer_prompt(
-                    run.tasks[sample.qid].text,
-                    run.tasks[sample.qid].accepted,
-                    texts[sample.qid, sample.sample],
-                    template=session.template or "",
-                ),
-                accept=partial(_is_readable, grades, asked[key]),
-            )
-            for key, sample in found.items()
-        ]
-    )
+    texts = {(task.id, number): text for task, number, text in run.replies() if text is not None}
+    questions = [
+        JudgeQuestion(
+            qid=key,
+            prompt=short_answer_prompt(
+                run.tasks[sample.qid].text,
+                run.tasks[sample.qid].accepted,
+                texts[sample.qid, sample.sample],
+                template=session.template or "",
+            ),
+            accept=partial(_is_readable, grades, asking[key]),
+        )
+        for sample in samples
+        if (key := _key(sample)) in asking
+    ]
+    replies = session.judge.ask(questions)
     judged = [
-        _with_grade(sample, asked[key], replies[key], grades) if (key := _key(sample)) in asked else sample
+        _with_grade(sample, asking[key], replies[key], grades) if (key := _key(sample)) in asking else sample
         for sample in samples
     ]
-    return judged, [Note(f"A judge was asked about {len(asked):,} of {counted(len(samples), 'sample')}.")]
+    return judged, [Note(f"A judge was asked about {len(asking):,} of {counted(len(samples), 'sample')}.")]
+
+
+def _no_judge_notes(number: int) -> list[Note]:
+    if not number:
+        return []
+    text = f"No judge: {counted(number, 'sample')} are unscored officially, because this protocol's scorer is one."
+    return [Note(f"{text} Give `--judge-model` or `--judge-replies`.", "official")]
 
 
 def _key(sample: SampleResult) -> str:
     return sample.qid if not sample.sample else f"{sample.qid}@{sample.sample}"
 
 
-def _readings_that_ask(sample: SampleResult, run: Run[AnswerBenchmark, AnswerTask]) -> frozenset[str]:
+def _readings_that_ask(sample: SampleResult, run: Run[AnswerBenchmark, AnswerTask]) -> frozenset[ReadingName]:
     """Return the readings that need the judge."""
     task, careful = run.tasks[sample.qid], sample.careful
+    if task.broken:
+        return frozenset()
     is_open = careful.rule_name in _OPEN or (task.kind == "text" and careful.outcome is Outcome.WRONG)
-    failed = (sample.qid, sample.sample) in run.oddities.failures
-    needs = {
+    is_failure = (sample.qid, sample.sample) in run.oddities.failures
+    needs: dict[ReadingName, bool] = {
         "official": sample.official.rule_name == JUDGE,
-        "careful": is_open and not task.options and not failed,
+        "careful": is_open and not task.options and not is_failure,
     }
-    return frozenset() if task.broken else frozenset(name for name, needed in needs.items() if needed)
+    return frozenset(name for name, is_needed in needs.items() if is_needed)
 
 
-def _grade(reply: str, grades: Mapping[Grade, str], *, whole: bool) -> Grade | None:
-    """Return the grade whose name stands first in a judge's reply; `whole`: as a word of its own."""
-    edges = (r"(?<!\w)", r"(?!\w)") if whole else ("", "")
-    places = {
+def _grade(reply: str, grades: Mapping[Grade, str], reading: ReadingName) -> Grade | None:
+    """Return the grade whose name stands first in a judge's reply; carefully, only as a word of its own."""
+    edges = (r"(?<!\w)", r"(?!\w)") if reading == "careful" else ("", "")
+    positions = {
         grade: match.start()
         for grade, name in grades.items()
         if (match := re.search(re.escape(name).join(edges), reply)) is not None
     }
-    return min(places, key=places.__getitem__, default=None)
+    return min(positions, key=positions.__getitem__, default=None)
 
 
-def _is_readable(grades: Mapping[Grade, str], names: frozenset[str], reply: str) -> bool:
-    return _grade(reply, grades, whole="careful" in names) is not None
+def _is_readable(grades: Mapping[Grade, str], names: frozenset[ReadingName], reply: str) -> bool:
+    return _grade(reply, grades, "careful" if "careful" in names else "official") is not None
 
 
 def _with_grade(
-    sample: SampleResult, names: frozenset[str], reply: JudgeReply, grades: Mapping[Grade, str]
+    sample: SampleResult, names: frozenset[ReadingName], reply: JudgeReply, grades: Mapping[Grade, str]
 ) -> SampleResult:
+    """Return a sample whose named readings are the judge's."""
     text = reply.text if reply.text is not None else reply.unreadable
-    readings = {
-        name: _reading(
-            sample.careful.answer if name == "careful" else None,
-            None if text is None else _grade(text, grades, whole=name == "careful"),
-            # The official scorer takes a reply without a grade as "not attempted".
-            Outcome.NO_ANSWER if name == "official" and text is not None else Outcome.UNSCORED,
-            reply.error,
-        )
-        for name in names
-    }
+    readings = {}
+    if "official" in names:
+        grade = None if text is None else _grade(text, grades, "official")
+        # The official scorer takes a reply without a grade as "not attempted".
+        without_grade = Outcome.UNSCORED if text is None else Outcome.NO_ANSWER
+        readings["official"] = _reading(None, grade, without_grade, reply.error)
+    if "careful" in names:
+        grade = None if text is None else _grade(text, grades, "careful")
+        readings["careful"] = _reading(sample.careful.answer, grade, Outcome.UNSCORED, reply.error)
     return msgspec.structs.replace(sample, **readings)
 
 

@@ -12,15 +12,17 @@ import re
 
 _FLAGS = ("the final answer is", "the answer is", "the correct answer is", "the answer should be")
 _LETTERS = "abcde"
-_FORMS = (
+_FIND_REPLACEMENTS = (
     (" ", ""), ("\\,", ""), ("∞", "\\infty"), ("+\\infty", "\\infty"), ("\\\\", "\\"), ("\n", ""), ("\\text", ""),
     ("\\mbox", ""), ("bmatrix", "pmatrix"), ("\\left", ""), ("\\right", ""), ("^{\\circ}", ""), ("^\\circ", ""),
     ("{m}^3", ""), ("m^3", ""), ("{units}", ""), ("units", ""), ("{km}", ""), ("km", ""),
 )  # fmt: skip
-_MARKS = (
+"""What the source's `find_math_answer` replaces, in this order."""
+_STRIP_REPLACEMENTS = (
     ("\\!", ""), ("\\\\", "\\"), ("tfrac", "frac"), ("dfrac", "frac"), ("\\$", ""), ("$", ""), ("\\%", ""),
     (" .", " 0."), ("{.", "{0."),
 )  # fmt: skip
+"""What its `_strip_string` replaces then."""
 
 
 def read_math_vision(text: str) -> str:
@@ -30,31 +32,31 @@ def read_math_vision(text: str) -> str:
         starts = f"{letter}\n", f"({letter})\n", f"({letter}) {letter}\n"
         if answer.endswith((f" {letter}.", f" ({letter}).")) or answer.startswith(starts):
             answer = letter
-    number = answer.split("is ")[-1].rstrip(".")
-    if _is_number(number):
-        answer = number
+    last_word = answer.split("is ")[-1].rstrip(".")
+    if _is_number(last_word):
+        answer = last_word
     if "oxed{" not in answer:
-        for flag in (case for one in _FLAGS for case in (one, one.replace("the", "The"))):
-            said = answer.split(flag)[-1].strip()
-            answer = said.split("\n")[0].split(". ")[0] if flag in answer else said
+        for flag in (case for phrase in _FLAGS for case in (phrase, phrase.replace("the", "The"))):
+            tail = answer.split(flag)[-1].strip()
+            answer = tail.split("\n")[0].split(". ")[0] if flag in answer else tail
     elif answer.count("oxed{") > 1:
         answer = "\\boxed{" + answer.split("oxed{")[-1]
-    found = _rewritten(_content(answer.lower().replace("{}", "")))
-    for form in ("({})", "{{{}}}"):
+    answer = _normalised_latex(_last_side_in_box(answer.lower().replace("{}", "")))
+    for frame in ("({})", "{{{}}}"):
         for letter in _LETTERS:
-            found = found.replace(form.format(letter), letter)
-    return found.rstrip(".").lstrip(":").strip()
+            answer = answer.replace(frame.format(letter), letter)
+    return answer.rstrip(".").lstrip(":").strip()
 
 
 def is_math_vision_gold(answer: str, gold: str) -> bool:
     """Whether an answer is the gold text, or has its value to two decimals; an empty one never is."""
-    said, wanted = answer.lower(), gold.lower()
-    if not said.strip() or not wanted.strip():
+    texts = answer.lower().strip(), gold.lower().strip()
+    if not all(texts):
         return False
-    if said.strip() == wanted.strip():
+    if texts[0] == texts[1]:
         return True
-    one, other = value_of(said), value_of(wanted)
-    return one is not None and other is not None and round(one, 2) == round(other, 2)
+    value, gold_value = value_of(answer.lower()), value_of(gold.lower())
+    return value is not None and gold_value is not None and round(value, 2) == round(gold_value, 2)
 
 
 def _is_number(text: str) -> bool:
@@ -65,7 +67,8 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _content(text: str) -> str:
+def _last_side_in_box(text: str) -> str:
+    """Return what a box holds, else the whole text; of an equation, its last side: the source's `find_math_answer`."""
     start, end = text.find("oxed{") + len("oxed{"), text.rfind("}")
     content = text[start:end] if len("oxed{") <= start <= end else text
     if "}" in content and ("{" not in content or content.find("}") < content.find("{")):
@@ -73,10 +76,9 @@ def _content(text: str) -> str:
     return content.split("=")[-1].split("\\approx")[-1]
 
 
-def _rewritten(text: str) -> str:
-    for old, new in _FORMS:
-        text = text.replace(old, new)
-    for old, new in _MARKS:
+def _normalised_latex(text: str) -> str:
+    r"""Return LaTeX without units and marks of form, with roots and ratios in one form."""
+    for old, new in (*_FIND_REPLACEMENTS, *_STRIP_REPLACEMENTS):
         text = text.replace(old, new)
     text = text.split("\\text{ ")[0]
     if not text:
@@ -105,21 +107,22 @@ def _with_fractions(text: str) -> str:
 
 _TOKEN = re.compile(r"(?:[$\s]|\\displaystyle)*(\d+(?:\.\d+)?|\.\d+|\\[a-z]+|[-+*/:^(){}\[\]])")
 _TIMES, _OVER = ("*", "\\cdot", "\\times"), ("/", ":", "\\div")
-_MOST = 200
-"""The number of tokens of an expression: longer ones have no value."""
-_HIGHEST = 4000
+_MOST_TOKENS = 200
+"""Longer expressions have no value."""
+_LARGEST = 4000
 """The largest base and exponent of a power: with larger ones, an expression has no value."""
 
 
 def value_of(latex: str) -> float | None:
     """Return the value of an expression, or of its beginning up to the first unknown sign; None if it has none."""
-    tokens, at = list[str](), 0
-    depth = 0
-    while depth >= 0 and (match := _TOKEN.match(latex, at)):
+    tokens: list[str] = []
+    position = depth = 0
+    while depth >= 0 and (match := _TOKEN.match(latex, position)):
         tokens.append(match[1])
         depth += {"{": 1, "}": -1}.get(match[1], 0)
-        at = match.end()
-    if len(tokens) > _MOST or (depth >= 0 and latex[at:].lstrip("$ ")[:1] not in ("", ".")):
+        position = match.end()
+    ends_in_text = depth >= 0 and latex[position:].lstrip("$ ")[:1] not in ("", ".")
+    if ends_in_text or len(tokens) > _MOST_TOKENS:
         return None
     expression = _Expression(tokens)
     try:
@@ -133,31 +136,31 @@ class _Expression:
     """Reads the tokens of an expression from the left; an error is a ValueError or an IndexError."""
 
     def __init__(self, tokens: list[str]) -> None:
-        self._rest = tokens[::-1]
+        self._tokens = tokens[::-1]
 
     @property
     def is_done(self) -> bool:
         """Whether nothing is left, or a closing brace without an opening one: the source ignores what follows it."""
-        return self._rest[-1:] in ([], ["}"])
+        return self._tokens[-1:] in ([], ["}"])
 
-    def _next(self, *wanted: str) -> str:
-        """Take the next token if it is one of those wanted; else return an empty text."""
-        return self._rest.pop() if self._rest and self._rest[-1] in wanted else ""
+    def _take(self, *tokens: str) -> str:
+        """Take the next token if it is one of these; else return an empty text."""
+        return self._tokens.pop() if self._tokens and self._tokens[-1] in tokens else ""
 
     def sum(self) -> float:
         total = self._product()
-        while sign := self._next("+", "-"):
+        while sign := self._take("+", "-"):
             total += self._product() * (1 if sign == "+" else -1)
         return total
 
     def _product(self) -> float:
         total = self._power()
-        while self._rest:
-            if self._next(*_TIMES):
+        while self._tokens:
+            if self._take(*_TIMES):
                 total *= self._power()
-            elif self._next(*_OVER):
+            elif self._take(*_OVER):
                 total /= self._power()
-            elif self._rest[-1] in "({[" or self._rest[-1][0] == "\\" or self._rest[-1][0].isdigit():
+            elif self._tokens[-1] in "({[" or self._tokens[-1][0] == "\\" or self._tokens[-1][0].isdigit():
                 total *= self._power()
             else:
                 break
@@ -165,27 +168,27 @@ class _Expression:
 
     def _power(self) -> float:
         base = self._atom()
-        if not self._next("^"):
+        if not self._take("^"):
             return base
         exponent = self._atom()
-        if abs(exponent) > _HIGHEST or abs(base) > _HIGHEST:
+        if abs(exponent) > _LARGEST or abs(base) > _LARGEST:
             raise ValueError("the power is too large")
         return _real(base**exponent)
 
     def _atom(self) -> float:
-        first = self._rest.pop()
+        first = self._tokens.pop()
         match first:
             case "-" | "+":
                 return self._power() * (1 if first == "+" else -1)
             case "(" | "{" | "[":
                 value = self.sum()
-                if not self._next(")", "}", "]"):
+                if not self._take(")", "}", "]"):
                     raise ValueError("a bracket is not closed")
                 return value
             case "\\frac":
                 return self._atom() / self._atom()
             case "\\sqrt":
-                root = self._atom() if self._rest[-1] == "[" else 2
+                root = self._atom() if self._tokens[-1] == "[" else 2
                 return _real(self._atom() ** (1 / root))
             case "\\pi":
                 return math.pi

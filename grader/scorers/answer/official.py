@@ -27,15 +27,14 @@ from grader.scorers.answer import published
 from grader.scorers.answer.math_vision import is_math_vision_gold, read_math_vision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_REMOVED = ("^{\\circ}", "^\\circ", "\\$")
+    from collections.abc import Callable, Iterable
 
 
 def read_box(text: str) -> str | None:
     r"""Return what the last `\boxed{...}` holds; None without one, or if its braces are never closed."""
-    start = max(text.rfind("\\boxed"), -1)
-    start = start if start >= 0 else text.rfind("\\fbox")
+    start = text.rfind("\\boxed")
+    if start < 0:
+        start = text.rfind("\\fbox")
     if start < 0:
         return None
     depth = 0
@@ -50,24 +49,33 @@ def read_box(text: str) -> str | None:
 def is_equivalent(answer: str, gold: str) -> bool:
     """Whether the rewritten texts are equal; the texts themselves, where one cannot be rewritten."""
     try:
-        return _rewritten(answer) == _rewritten(gold)
+        return _strip_string(answer) == _strip_string(gold)
     except (IndexError, ValueError):
         return answer == gold
 
 
-def _rewritten(text: str) -> str:
-    for old, new in (("\n", ""), ("\\!", ""), ("\\\\", "\\"), ("tfrac", "frac"), ("dfrac", "frac")):
+_REPLACEMENTS = (
+    ("\n", ""), ("\\!", ""), ("\\\\", "\\"), ("tfrac", "frac"), ("dfrac", "frac"), ("\\left", ""), ("\\right", ""),
+    ("^{\\circ}", ""), ("^\\circ", ""), ("\\$", ""),
+)  # fmt: skip
+
+
+def _strip_string(text: str) -> str:
+    """Return LaTeX without units and marks of form, with roots and ratios in one form, as the source's function.
+
+    Raises ValueError for two units, and IndexError for a root or a fraction without content: errors there, too.
+    """
+    for old, new in _REPLACEMENTS:
         text = text.replace(old, new)
-    for mark in ("\\left", "\\right", *_REMOVED):
-        text = text.replace(mark, "")
     if "\\text{ " in text:
-        text, _ = text.split("\\text{ ")  # units; two of them are an error
+        text, _unit = text.split("\\text{ ")
     text = text.replace("\\%", "").replace("%", "").replace(" .", " 0.").replace("{.", "{0.")
     if not text:
         return text
     text = "0" + text if text[0] == "." else text
-    left, *right = text.split("=")
-    text = right[0] if len(right) == 1 and len(left) <= 2 else text
+    # Of "x = 3", the source compares the value.
+    name, *values = text.split("=")
+    text = values[0] if len(values) == 1 and len(name) <= 2 else text
     text = _with_fractions(_with_roots(text).replace(" ", ""))
     return _as_fraction("\\frac{1}{2}" if text == "0.5" else text)
 
@@ -123,19 +131,22 @@ class OfficialRule(NamedTuple):
 
 def as_text(answer: object) -> str:
     """Return what a rule has read, for people."""
-    return answer if isinstance(answer, str) else " | ".join(dict.fromkeys(str(p).strip() for p in answer))  # type: ignore[attr-defined]
+    if isinstance(answer, str):
+        return answer
+    pieces: Iterable[str | float] = answer  # type: ignore[assignment]  # what `read_mmmu_open` returns
+    return " | ".join(dict.fromkeys(str(piece).strip() for piece in pieces))
 
 
 def read_hashes(text: str) -> str | None:
     """Return the number after the first "#### ", without commas."""
-    found = _HASHES.search(text)
-    return None if found is None else found[1].strip().replace(",", "")
+    match = _HASHES.search(text)
+    return None if match is None else match[1].strip().replace(",", "")
 
 
 def read_flexible(text: str) -> str | None:
     """Return the last number."""
-    found = deque(_FLEXIBLE.finditer(text), 1)
-    return found[0][0].strip() if found else None
+    matches = deque(_FLEXIBLE.finditer(text), 1)
+    return matches[0][0].strip() if matches else None
 
 
 def read_pope(text: str) -> str:
@@ -145,25 +156,30 @@ def read_pope(text: str) -> str:
 
 
 def read_yes_no(text: str) -> str | None:
-    """Return yes or no if the reply has exactly one of them as a word; with a number such as 1,000 marks join words."""
-    low = text.lower()
-    joined = _THOUSANDS.search(low) is not None
-    words = low
+    """Return yes or no if the reply has exactly one of them as a word.
+
+    The source's `process_punctuation` of VQA: a punctuation mark separates words ("yes/no"), unless it has a blank
+    beside it anywhere in the text, or the text has a number such as 1,000: then "yes-1,000" is one word.
+    """
+    lower = text.lower()
+    has_thousands = _THOUSANDS.search(lower) is not None
+    words = lower
     for mark in ';/[]"{}()=+\\_-><@`,?!':
-        words = words.replace(mark, "" if joined or mark + " " in low or " " + mark in low else " ")
-    said = {"yes", "no"} & set(_FULL_STOP.sub("", words, count=_FULL_STOPS).split())
-    return said.pop() if len(said) == 1 else None
+        joins = has_thousands or f"{mark} " in lower or f" {mark}" in lower
+        words = words.replace(mark, "" if joins else " ")
+    answers = {"yes", "no"} & set(_FULL_STOP.sub("", words, count=_FULL_STOPS).split())
+    return answers.pop() if len(answers) == 1 else None
 
 
-def _equal_as(form: Callable[[str], str]) -> Callable[[str, str], bool]:
-    return lambda answer, gold: form(answer) == form(gold)
+def _equal_as(normalise: Callable[[str], str]) -> Callable[[str, str], bool]:
+    return lambda answer, gold: normalise(answer) == normalise(gold)
 
 
-def _low(text: str) -> str:
+def _bare_lower(text: str) -> str:
     return text.strip().lower()
 
 
-_PARTS = re.compile(r"\.\s(?=[A-Z])|\n")
+_LINE_ENDS = re.compile(r"\.\s(?=[A-Z])|\n")
 _KEYS = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
 _NUMBERS = (
     re.compile(r"-?\b\d{1,3}(?:,\d{3})+\b"),
@@ -177,23 +193,30 @@ _NUMBERLIKE = re.compile(r"[\w.,+-]+")
 def read_mmmu_open(text: str) -> list[str | float]:
     """Return what follows the last key word of each line, and the numbers in it, normalised."""
     body = text.strip().strip(".").lower()
-    lines, pieces = _PARTS.split(body), []
-    for number, line in enumerate(lines, 1):
-        tails = [line.rpartition(key)[2].strip() for key in (*_KEYS, *("=" * (number == len(lines)))) if key in line]
-        # The source starts anew after an empty tail.
-        shortest = ""
-        for tail in tails:
-            shortest = tail if not shortest or len(tail) < len(shortest) else shortest
-        if shortest and shortest not in set(":,.!?;'"):
-            pieces.append(shortest)
-    pieces = pieces or [body]
+    *lines, last_line = _LINE_ENDS.split(body)
+    tails = [*(_shortest_tail(line, _KEYS) for line in lines), _shortest_tail(last_line, (*_KEYS, "="))]
+    pieces = [tail for tail in tails if tail and tail not in set(":,.!?;'")] or [body]
     # A number counts once: words that repeat are searched once.
     searched = [" ".join(dict.fromkeys(_NUMBERLIKE.findall(piece))) for piece in pieces]
     numbers = [number for words in searched for pattern in _NUMBERS for number in pattern.findall(words)]
-    return [one for piece in dict.fromkeys((*pieces, *numbers)) for one in _mmmu_form(piece)]
+    return [normalised for piece in dict.fromkeys((*pieces, *numbers)) for normalised in _mmmu_normalised(piece)]
 
 
-def _mmmu_form(text: str) -> list[str | float]:
+def _shortest_tail(line: str, keys: tuple[str, ...]) -> str:
+    """Return the shortest of what follows the last of each key word; as in the source, an empty one is forgotten."""
+    shortest = ""
+    for key in keys:
+        if key in line:
+            tail = line.rpartition(key)[2].strip()
+            shortest = tail if not shortest or len(tail) < len(shortest) else shortest
+    return shortest
+
+
+def _mmmu_normalised(text: str) -> list[str | float]:
+    """Return a number rounded to two decimals, or a text in lower case.
+
+    A single character becomes two texts, with a blank before and behind it: within a word it does not count.
+    """
     text = text.strip()
     try:
         return [round(float(text.replace(",", "")), 2)]
@@ -202,18 +225,19 @@ def _mmmu_form(text: str) -> list[str | float]:
 
 
 def _is_mmmu_gold(pieces: list[str | float], gold: str) -> bool:
-    """Whether a text has the gold text anywhere in it, or a number is equal."""
-    wanted = _mmmu_form(gold)
+    """Whether a text of the answer has the gold text anywhere in it, or one of its numbers is the gold number."""
+    gold_pieces = _mmmu_normalised(gold)
+    gold_texts = [piece for piece in gold_pieces if isinstance(piece, str)]
     return any(
-        any(isinstance(one, str) and one in piece for one in wanted) if isinstance(piece, str) else piece in wanted
+        any(text in piece for text in gold_texts) if isinstance(piece, str) else piece in gold_pieces
         for piece in pieces
     )
 
 
 def read_bbh(text: str) -> str | None:
     """Return what follows the first "answer is ", without a full stop at the end."""
-    _, found, answer = text.partition("answer is ")
-    return answer.strip().removesuffix(".") if found else None
+    _, phrase, answer = text.partition("answer is ")
+    return answer.strip().removesuffix(".") if phrase else None
 
 
 def _fraction(text: str) -> float | None:
@@ -224,20 +248,20 @@ def _fraction(text: str) -> float | None:
         return None
 
 
-def _is_near(answer: str, gold: str) -> bool:
+def _is_within_five_percent(answer: str, gold: str) -> bool:
     """Whether two numbers differ by at most 5 % of the second; other texts have to be equal."""
-    stated, wanted = _fraction(answer), _fraction(gold)
-    if stated is None or not wanted:
+    number, gold_number = _fraction(answer), _fraction(gold)
+    if number is None or not gold_number:
         return answer.lower() == gold.lower()
-    return abs(stated - wanted) / abs(wanted) <= 0.05
+    return abs(number - gold_number) / abs(gold_number) <= 0.05
 
 
-def _near_any(near: Callable[[str, str], bool]) -> Callable[[str, str], bool]:
+def _same_as_any(is_same: Callable[[str, str], bool]) -> Callable[[str, str], bool]:
     """Compare with every item of a gold answer that is a list in Python, else with the gold answer."""
 
     def same(answer: str, gold: str) -> bool:
         listed = as_list(gold)
-        return any(near(answer, str(one)) for one in (listed if isinstance(listed, list) else [gold]))
+        return any(is_same(answer, str(item)) for item in (listed if isinstance(listed, list) else [gold]))
 
     return same
 
@@ -259,27 +283,27 @@ def _is_mathvista_gold(answer: str, gold: str) -> bool:
 RULES = {
     "gsm8k": OfficialRule(read_hashes, _equal_as(lambda text: text.replace(",", "").strip())),
     "lm-eval-flexible": OfficialRule(
-        read_flexible, _equal_as(lambda text: _low(text.replace(",", "").replace("$", "").removesuffix(".")))
+        read_flexible, _equal_as(lambda text: _bare_lower(text.replace(",", "").replace("$", "").removesuffix(".")))
     ),
-    "pope": OfficialRule(read_pope, _equal_as(_low)),
-    "vlmevalkit-yes-no": OfficialRule(read_yes_no, _equal_as(_low)),
+    "pope": OfficialRule(read_pope, _equal_as(_bare_lower)),
+    "vlmevalkit-yes-no": OfficialRule(read_yes_no, _equal_as(_bare_lower)),
     "mmmu": OfficialRule(read_mmmu_open, _is_mmmu_gold),
     "hendrycks-math": OfficialRule(read_box, is_equivalent),
     "bbh": OfficialRule(read_bbh, lambda answer, gold: answer == gold),
-    "relaxed": OfficialRule(str.strip, _near_any(_is_near)),
-    "relaxed-2024": OfficialRule(str.strip, _near_any(lambda answer, gold: _is_near(gold, answer))),
+    "relaxed": OfficialRule(str.strip, _same_as_any(_is_within_five_percent)),
+    "relaxed-2024": OfficialRule(str.strip, _same_as_any(lambda answer, gold: _is_within_five_percent(gold, answer))),
     "mathvista": OfficialRule(lambda text: text, _is_mathvista_gold),
     "math-vision": OfficialRule(read_math_vision, is_math_vision_gold, reads_options=True),
     "cruxeval": OfficialRule(lambda text: text, published.is_cruxeval_gold),
-    "llmdrift": OfficialRule(published.read_llmdrift, _equal_as(_low)),
+    "llmdrift": OfficialRule(published.read_llmdrift, _equal_as(_bare_lower)),
     "llmdrift-boxed": OfficialRule(published.read_first_box, _equal_as(str.lower)),
     "processbench": OfficialRule(published.read_processbench, lambda answer, gold: answer == gold),
-    "zerobench": OfficialRule(published.read_zerobench, lambda answer, gold: _low(gold) in answer),
+    "zerobench": OfficialRule(published.read_zerobench, lambda answer, gold: _bare_lower(gold) in answer),
     "zeroeval": OfficialRule(published.read_zeroeval, published.is_zeroeval_gold),
     "zeroeval-math": OfficialRule(published.read_zeroeval, published.is_zeroeval_number),
     "zero-shot-cot-number": OfficialRule(published.read_first_number, lambda answer, gold: answer == gold),
     "zero-shot-cot-yes-no": OfficialRule(published.read_first_yes_no, lambda answer, gold: answer == gold),
     "zero-shot-cot-text": OfficialRule(published.read_letters_alone, lambda answer, gold: answer == gold),
-    "exact": OfficialRule(lambda text: text.strip() or None, _equal_as(_low)),
+    "exact": OfficialRule(lambda text: text.strip() or None, _equal_as(_bare_lower)),
 }
 """Name of a rule -> the rule."""

@@ -55,9 +55,9 @@ def read_llmdrift(text: str) -> str | None:
 
 def read_first_box(text: str) -> str | None:
     """Return the content of the first box, in lower case, up to its first closing brace."""
-    _, found, rest = text.lower().partition("boxed{")
-    content, closed, _ = rest.partition("}")
-    return content if found and closed else None
+    _, box, tail = text.lower().partition("boxed{")
+    content, brace, _ = tail.partition("}")
+    return content if box and brace else None
 
 
 # --- ProcessBench -----------------------------------------------------------------------------------------------------
@@ -78,8 +78,8 @@ def read_processbench(text: str) -> str | None:
 def read_zerobench(text: str) -> str | None:
     """Return what the last braces hold, on one line and in lower case."""
     lines = text.strip().lower().split("\n")
-    found = [part for line in lines for part in _BRACES.findall(line[: line.rfind("}") + 1])]
-    return found[-1] if found else None
+    contents = [content for line in lines for content in _BRACES.findall(line[: line.rfind("}") + 1])]
+    return contents[-1] if contents else None
 
 
 # --- ZeroEval ---------------------------------------------------------------------------------------------------------
@@ -87,9 +87,9 @@ def read_zerobench(text: str) -> str | None:
 
 def read_zeroeval(text: str) -> str | None:
     """Return the field `answer` of the first complete JSON object, else what follows the key."""
-    found = _first_object(text)
-    if isinstance(found, dict) and "answer" in found:
-        return str(found["answer"])
+    fields = _first_object(text)
+    if isinstance(fields, dict) and "answer" in fields:
+        return str(fields["answer"])
     for pattern in (r'"answer"\s*:\s*"([^"]*?)"', r'"answer"\s*:\s*([^,\s]*)', r"answer\s*:\s*([^,\s]*)"):
         if match := re.search(pattern, text):
             return match[1]
@@ -97,6 +97,7 @@ def read_zeroeval(text: str) -> str | None:
 
 
 def _first_object(text: str) -> Any:
+    """Return the value of the first text in balanced braces; None if it is not JSON, or if there is none."""
     depth, start = 0, -1
     for brace in re.finditer("[{}]", text):
         if brace[0] == "{":
@@ -119,11 +120,12 @@ def is_zeroeval_gold(answer: str, gold: str) -> bool:
 
 def is_zeroeval_number(answer: str, gold: str) -> bool:
     """Whether the first numbers are equal; a ratio alone is divided."""
-    one, other = (_NUMBER.search(_sanitized(text)) for text in (answer, gold.replace("#", "")))
-    return one is not None and other is not None and float(one[0]) == float(other[0])
+    number, gold_number = (_NUMBER.search(_sanitize(text)) for text in (answer, gold.replace("#", "")))
+    return number is not None and gold_number is not None and float(number[0]) == float(gold_number[0])
 
 
-def _sanitized(text: str) -> str:
+def _sanitize(text: str) -> str:
+    """Return a text without dollar signs and commas, a ratio as its quotient."""
     text = text.replace("$", "").strip().replace(",", "")
     ratio = _RATIO.fullmatch(text)
     return str(float(ratio[1]) / float(ratio[2])) if ratio and float(ratio[2]) else text
@@ -134,8 +136,8 @@ def _sanitized(text: str) -> str:
 
 def read_first_number(text: str) -> str | None:
     """Return the first number, without commas."""
-    found = _CANDIDATE.search(text[after_trigger(text) :].replace(",", ""))
-    return found[0].removesuffix(".") if found else None
+    match = _CANDIDATE.search(text[after_trigger(text) :].replace(",", ""))
+    return match[0].removesuffix(".") if match else None
 
 
 def read_first_yes_no(text: str) -> str | None:

@@ -6,7 +6,7 @@ Rows of one benchmark can have different kinds of answers. Rows with options are
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import msgspec
 
@@ -18,7 +18,7 @@ from grader.results import Facts, Note, Outcome, Reading, SampleResult
 from grader.scorers import aggregates
 from grader.scorers.answer import metrics as answer_metrics
 from grader.scorers.answer.amounts import is_number
-from grader.scorers.answer.careful import Said, is_accepted, read_answer
+from grader.scorers.answer.careful import ReadAnswer, is_accepted, read_answer
 from grader.scorers.answer.declaration import JUDGE, KINDS, AnswerBenchmark, AnswerKind, AnswerProtocol, AnswerTask
 from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.judging import NOT_ASKED, with_judge
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from grader.results import Metric, ReadingName, Report
 
 _UNREAD = "The rule found no answer."
-_UNKNOWN = {
+_UNDECIDED = {
     "expression": (
         "too_long_to_compare",
         "The expression could not be compared with the gold answer in 2 s of CPU time.",
@@ -151,20 +151,22 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
 
     def metric_names(self, run: Run[AnswerBenchmark, AnswerTask]) -> Sequence[str]:
         """Return the names of the metrics."""
-        more = ("precision", "recall", "f1", "yes_ratio") if any(t.kind == "yes_no" for t in run.tasks.values()) else ()
-        most = max(map(len, run.predictions.values()), default=0)
-        several = aggregates.pass_at_k_names(most, run.options.k)
-        return ("accuracy", *((f"maj@{most}",) if most > 1 else ()), *several, *more)
+        most_samples = max(map(len, run.predictions.values()), default=0)
+        majority = [f"maj@{most_samples}"] if most_samples > 1 else []
+        several = aggregates.pass_at_k_names(most_samples, run.options.k)
+        has_yes_no = any(task.kind == "yes_no" for task in run.tasks.values())
+        yes_no = ["precision", "recall", "f1", "yes_ratio"] if has_yes_no else []
+        return ["accuracy", *majority, *several, *yes_no]
 
     def score(self, run: Run[AnswerBenchmark, AnswerTask]) -> Scored:
         """Read every reply by the protocol's rule and carefully."""
         aggregates.check_k(run.predictions, run.options.k)
         declared = run.benchmark
         protocol = declared.protocols[run.protocol]
-        whole = run.oddities.whole
+        full_outputs = run.oddities.whole
         with Comparer() as comparer:
             samples = [
-                _sample(task, number, _read(task, text, whole.get((task.id, number), text), run, comparer))
+                _sample(task, number, _readings(task, text, full_outputs.get((task.id, number), text), run, comparer))
                 for task, number, text in run.replies()
             ]
         notes = list(map(Note, _unread_note(run, samples, protocol))) if protocol.rule != JUDGE else []
@@ -174,16 +176,11 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
 
             wording, recorded = declared.judge_prompt, run.file.judge_replies
             with judge_session(run.options, run.observer, "short_answer", wording, recorded) as session:
-                samples, said = with_judge(samples, run, session)
+                samples, judge_notes = with_judge(samples, run, session)
             judge = session.provenance
-            notes += [*said, *map(Note, session.notes)]
-        samples = run.marked(samples)
-        return Scored(
-            samples=samples,
-            notes=notes,
-            judge=judge,
-            facts=AnswerRunFacts(kind=declared.kind),
-        )
+            notes += [*judge_notes, *map(Note, session.notes)]
+        facts = AnswerRunFacts(kind=declared.kind)
+        return Scored(samples=run.marked(samples), notes=notes, judge=judge, facts=facts)
 
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""
@@ -204,7 +201,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         return values | {qid: one.value for qid, one in zip(tasks, observations, strict=True)}
 
     def observe(self, name: str) -> Observe | None:
-        """Accuracy and the majority's accuracy are means over questions; F1 is not."""
+        """Return the function that gives a question's value in a metric; None for F1 and its parts, no means."""
         if name.startswith("maj@"):
             return partial(answer_metrics.majority_credit, votes=_votes(name))
         return mean_credit if name == "accuracy" else aggregates.observe_pass_at_k(name)
@@ -231,64 +228,91 @@ def _task(row: Row, declared: AnswerBenchmark, *, has_lists: bool) -> AnswerTask
     broken, options, accepted, kind = "", dict[str, str](), list[str](), declared.kind
     try:
         options, kind = _options(row, declared), _kind(row, declared)
-        accepted = [_letter(row, options, declared)] if options else _accepted(row, kind, declared, has_lists=has_lists)
-        broken = gold_problem(accepted[0], options) if options else ""
+        if options:
+            accepted = [_gold_letter(row, options, declared)]
+            broken = gold_problem(accepted[0], options)
+        else:
+            accepted = _accepted(row, kind, declared, has_lists=has_lists)
     except ValueError as error:
         broken = str(error)
-    if kind == "text" and accepted and all(map(is_number, accepted)):
-        kind = "number"
-    elif kind == "number" and accepted and not any(map(number, accepted)):
-        kind = "expression"
-    groups = groups_of(row, columns.groups)
-    if isinstance(several := groups.get(declared.counted_in), str):
-        groups[declared.counted_in] = list(dict.fromkeys(label.strip() for label in several.split(",")))
-    text = str(row.get(columns.question or "") or "")
     return AnswerTask(
-        id=qid, text=text, options=options, gold=accepted[0] if accepted else None, accepted=tuple(accepted),
-        kind=kind, groups=groups, row=row, broken=broken, counted_in=declared.counted_in,
+        id=qid,
+        text=str(row.get(columns.question or "") or ""),
+        options=options,
+        gold=accepted[0] if accepted else None,
+        accepted=tuple(accepted),
+        kind=_kind_of_answers(kind, accepted),
+        groups=_groups(row, declared),
+        row=row,
+        broken=broken,
+        counted_in=declared.counted_in,
         tolerance=declared.tolerance,
-    )  # fmt: skip
+    )
+
+
+def _kind_of_answers(kind: AnswerKind, accepted: Sequence[str]) -> AnswerKind:
+    """Return the kind of a row's answers: benchmarks of texts have numbers, too, and those of numbers expressions."""
+    if kind == "text" and accepted and all(map(is_number, accepted)):
+        return "number"
+    if kind == "number" and accepted and not any(map(number, accepted)):
+        return "expression"
+    return kind
+
+
+def _groups(row: Row, declared: AnswerBenchmark) -> dict[str, str | list[str]]:
+    """Return the groups of a row; in the column `counted_in`, a text is a list with commas."""
+    groups = groups_of(row, declared.columns.groups)
+    labels = groups.get(declared.counted_in)
+    if isinstance(labels, str):
+        groups[declared.counted_in] = list(dict.fromkeys(label.strip() for label in labels.split(",")))
+    return groups
 
 
 def _options(row: Row, declared: AnswerBenchmark) -> dict[str, str]:
-    together = as_list(row.get(declared.columns.options)) if declared.columns.options else None
-    options = lettered(together, declared.letters)
+    listed = as_list(row.get(declared.columns.options)) if declared.columns.options else None
+    options = lettered(listed, declared.letters)
     return options if len(options) > 1 else {}
 
 
-def _letter(row: Row, options: Mapping[str, str], declared: AnswerBenchmark) -> str:
-    """Return the gold letter: that of the column for it, else the answer, a letter or the first option's text."""
-    letter, column = declared.columns.letter, declared.columns.answer
-    if letter is not None and cell(row.get(letter)) is not None:
-        column = letter
+def _gold_letter(row: Row, options: Mapping[str, str], declared: AnswerBenchmark) -> str:
+    """Return the gold letter: that of the column for it, else the answer, a letter or the first option's text.
+
+    Raises ValueError if the answer is none of these.
+    """
+    letter_column, column = declared.columns.letter, declared.columns.answer
+    if letter_column is not None and cell(row.get(letter_column)) is not None:
+        column = letter_column
     answer = (cell(row.get(column)) or "").strip()
-    named = [answer] if answer in options else [k for k, text in options.items() if text.strip() == answer]
-    if not named:
-        raise ValueError(f"the answer {quoted(answer)} in column {column} is not one of {', '.join(options)} or a text")
-    return named[0]
+    if answer in options:
+        return answer
+    for letter, text in options.items():
+        if text.strip() == answer:
+            return letter
+    raise ValueError(f"the answer {quoted(answer)} in column {column} is not one of {', '.join(options)} or a text")
 
 
 def _kind(row: Row, declared: AnswerBenchmark) -> AnswerKind:
     word = cell(row.get(declared.columns.kind or ""))
     if word is None:
         return declared.kind
-    known: dict[str, AnswerKind] = {kind: kind for kind in KINDS} | declared.kinds
-    if word not in known:
-        raise ValueError(f"the kind {quoted(word)} in column {declared.columns.kind} is not one of {', '.join(known)}")
-    return known[word]
+    kinds: dict[str, AnswerKind] = {kind: kind for kind in KINDS} | declared.kinds
+    if word not in kinds:
+        raise ValueError(f"the kind {quoted(word)} in column {declared.columns.kind} is not one of {', '.join(kinds)}")
+    return kinds[word]
 
 
 def _accepted(row: Row, kind: AnswerKind, declared: AnswerBenchmark, *, has_lists: bool) -> list[str]:
+    """Return the accepted answers of a row; raises ValueError if it has none, or none of its kind."""
     column = declared.columns.answer
     answers = row.get(column)
     if isinstance(answers, dict):
         raise ValueError(f"the answer in column {column} is an object, not a text or a list of accepted texts")  # noqa: TRY004 - a problem of the row
-    listed = answers if has_lists else as_list(answers)
-    if isinstance(answers, str) and isinstance(listed, list) and all(isinstance(answer, str) for answer in listed):
-        answers = listed  # "['a', 'b']"; "[1, 2]" is an answer with two numbers
-    texts = [
-        text for answer in (answers if isinstance(answers, list) else [answers]) if (text := cell(answer)) is not None
-    ]
+    if isinstance(answers, str) and not has_lists:
+        listed = as_list(answers)
+        if isinstance(listed, list) and all(isinstance(answer, str) for answer in listed):
+            answers = listed  # "['a', 'b']"; "[1, 2]" is an answer with two numbers
+    cells = map(cell, answers if isinstance(answers, list) else [answers])
+    texts = [text for text in cells if text is not None]
     if declared.gold_after:
         texts = [text.rpartition(declared.gold_after)[2] for text in texts]
     accepted = [text.strip() for text in texts if text.strip()]
@@ -301,40 +325,32 @@ def _accepted(row: Row, kind: AnswerKind, declared: AnswerBenchmark, *, has_list
     return accepted
 
 
-def _read(
+def _readings(
     task: AnswerTask,
     text: str | None,
-    whole: str | None,
+    full_output: str | None,
     run: Run[AnswerBenchmark, AnswerTask],
     comparer: Comparer,
 ) -> tuple[Reading, Reading]:
-    """Return the official reading of a prediction, and the careful one of the whole output that it was made of."""
-    if text is None or whole is None:
+    """Return the official reading of a prediction, and the careful one of the full output that it was made of."""
+    if text is None or full_output is None:
         return missing_reading(Outcome.NO_ANSWER), missing_reading(Outcome.NO_ANSWER)
     protocol, marks = run.benchmark.protocols[run.protocol], run.benchmark.answer_between
-    if task.options:
-        several = len(task.gold or "") > 1
-        careful = verdict(task, read_choice_between(whole, task.options, task.text, marks, several=several))
-        if not protocol.reader:
-            return _official(task, text, protocol.rule), careful
-        return verdict(task, official_reader(protocol.reader)(text, task.options)), careful
-    return _official(task, text, protocol.rule), _careful(task, whole, comparer, marks)
+    if not task.options:
+        careful = _careful_reading(task, full_output, comparer, marks)
+        return _official_reading(task, text, protocol.rule), careful
+    several = len(task.gold or "") > 1
+    careful = verdict(task, read_choice_between(full_output, task.options, task.text, marks, several=several))
+    if not protocol.reader:
+        return _official_reading(task, text, protocol.rule), careful
+    return verdict(task, official_reader(protocol.reader)(text, task.options)), careful
 
 
 def _sample(task: AnswerTask, number: int, readings: tuple[Reading, Reading]) -> SampleResult:
     official, careful = readings
-    facts = AnswerFacts(
-        gold=task.gold or "",
-        kind="choice" if task.options else task.kind,
-        counted_in=task.counted_in,
-    )
-    return SampleResult(
-        qid=task.id,
-        sample=number,
-        official=official,
-        careful=careful,
-        facts=facts,
-    )
+    kind: AnswerKind | Literal["choice"] = "choice" if task.options else task.kind
+    facts = AnswerFacts(gold=task.gold or "", kind=kind, counted_in=task.counted_in)
+    return SampleResult(qid=task.id, sample=number, official=official, careful=careful, facts=facts)
 
 
 def _unread_note(
@@ -343,51 +359,52 @@ def _unread_note(
     """Return a note if the protocol's rule reads nothing in the replies to questions without options."""
     replies = [(task, text) for task, _, text in run.replies() if not task.options and (text or "").strip()]
     read = sum(s.official.outcome is not Outcome.NO_ANSWER for s in samples if not run.tasks[s.qid].options)
-    return unread_note(protocol.rule, replies, read, {name: partial(_verdict, name) for name in RULES})
+    return unread_note(protocol.rule, replies, read, {name: partial(_verdict_of_rule, name) for name in RULES})
 
 
-def _verdict(name: str, reply: tuple[AnswerTask, str]) -> bool | None:
-    task, text = reply
-    found = _official(task, text, name)
-    return None if found.outcome is Outcome.NO_ANSWER else found.outcome is Outcome.CORRECT
+def _verdict_of_rule(name: str, reply: tuple[AnswerTask, str]) -> bool | None:
+    """Return whether an official rule finds a reply correct; None if it reads no answer."""
+    reading = _official_reading(*reply, name)
+    return None if reading.outcome is Outcome.NO_ANSWER else reading.outcome is Outcome.CORRECT
 
 
-def _official(task: AnswerTask, text: str, name: str) -> Reading:
+def _official_reading(task: AnswerTask, text: str, name: str) -> Reading:
+    """Read and score a reply by the official rule of this name."""
     if name == JUDGE:
         return NOT_ASKED
     rule = RULES[name]
     answer = rule.read(text)
     if answer is None:
         return Reading(outcome=Outcome.NO_ANSWER, credit=0, detail=_UNREAD, rule=name)
-    text_of_gold = task.options.get(task.gold or "")  # none in a row without options, or with a gold answer not in them
-    accepted = task.accepted if text_of_gold is None else (*task.accepted, text_of_gold)
-    right = any(rule.same(answer, gold) for gold in accepted)
-    return _right_or_wrong(as_text(answer), name, right=right)
+    gold_text = task.options.get(task.gold or "")  # None in a row without options, or with a gold answer not in them
+    accepted = task.accepted if gold_text is None else (*task.accepted, gold_text)
+    is_right = any(rule.same(answer, gold) for gold in accepted)
+    return _right_or_wrong(as_text(answer), name, is_right=is_right)
 
 
-def _careful(task: AnswerTask, text: str, comparer: Comparer, marks: tuple[str, str] | None) -> Reading:
-    reading = _read_between(task, text, marks) or read_answer(text, task.text, task.kind, task.tolerance)
-    span = reading.span or msgspec.UNSET
-    if reading.answer is None:
-        return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=reading.rule, span=span)
-    right = is_accepted(reading, task.accepted, task.kind, comparer, question=task.text, tolerance=task.tolerance)
-    if right is None:
-        rule, detail = _UNKNOWN["expression" if task.kind == "expression" else "text"]
+def _careful_reading(task: AnswerTask, text: str, comparer: Comparer, marks: tuple[str, str] | None) -> Reading:
+    read = _read_between(task, text, marks) or read_answer(text, task.text, task.kind, task.tolerance)
+    span = read.span or msgspec.UNSET
+    if read.answer is None:
+        return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=read.rule, span=span)
+    is_right = is_accepted(read, task.accepted, task.kind, comparer, question=task.text, tolerance=task.tolerance)
+    if is_right is None:
+        rule, detail = _UNDECIDED["expression" if task.kind == "expression" else "text"]
         return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=rule, detail=detail, span=span)
-    return _right_or_wrong(reading.answer, reading.rule, right=right, span=span)
+    return _right_or_wrong(read.answer, read.rule, is_right=is_right, span=span)
 
 
-def _read_between(task: AnswerTask, text: str, marks: tuple[str, str] | None) -> Said | None:
+def _read_between(task: AnswerTask, text: str, marks: tuple[str, str] | None) -> ReadAnswer | None:
     """Return the answer that stands between the benchmark's marks; None if there is none."""
-    place = answer_between(text, marks) if marks else None
-    if place is None:
+    span = answer_between(text, marks) if marks else None
+    if span is None:
         return None
-    said = read_answer(text[slice(*place)], task.text, task.kind, task.tolerance)
-    return None if said.answer is None else said._replace(rule="mark", span=place)
+    read = read_answer(text[slice(*span)], task.text, task.kind, task.tolerance)
+    return None if read.answer is None else read._replace(rule="mark", span=span)
 
 
 def _right_or_wrong(
-    answer: str, rule: str, *, right: bool, span: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
+    answer: str, rule: str, *, is_right: bool, span: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
 ) -> Reading:
-    outcome = Outcome.CORRECT if right else Outcome.WRONG
-    return Reading(outcome=outcome, credit=int(right), answer=answer, rule=rule, span=span)
+    outcome = Outcome.CORRECT if is_right else Outcome.WRONG
+    return Reading(outcome=outcome, credit=int(is_right), answer=answer, rule=rule, span=span)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from grader.scorers.places import Claim
 
 
-def _content(reply: OwnWords, claim: Claim) -> str:
+def _claim_content(reply: OwnWords, claim: Claim) -> str:
     """Return a claim's content, with the escapes of JSON undone."""
     if claim.parts:
         return ", ".join(reply.text[slice(*part)].strip() for part in claim.parts)
@@ -38,29 +38,39 @@ def _content(reply: OwnWords, claim: Claim) -> str:
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 _OPTION = Pattern(r"^\([A-Z]\)\s*(?=\S)(?!and\b|or\b|,|\()")
-_ALONE = Pattern(r"\s*(?:\[[^\[\]]*\]|\*\*[^*]+\*\*|\$+[^$]+\$+)[.\s]*")
+_STANDS_OUT = Pattern(r"\s*(?:\[[^\[\]]*\]|\*\*[^*]+\*\*|\$+[^$]+\$+)[.\s]*")
 _ANNOUNCES = Pattern(r":[ *_]*$")
 
 
-def value(reply: OwnWords, claim: Claim) -> str | None:
+def read_text(reply: OwnWords, claim: Claim) -> str | None:
     """Return the text of a form's content; of a reply without a form, its only line."""
     if claim.is_cut:
         return None
     if claim.form in ("container", "mark", "declaration"):
-        return _OPTION.sub("", _content(reply, claim).strip(" \t\n`")) or None
+        return _OPTION.sub("", _claim_content(reply, claim).strip(" \t\n`")) or None
     return _only_line(reply) if claim.form == "body" and not REFUSES.search(reply.low) else None
 
 
 def _only_line(reply: OwnWords) -> str | None:
-    """Return a reply of one line without courtesies; of several, the only one that is a list or emphasized."""
+    """Return a reply of one line without courtesies; of several, the only one that stands out; None without one."""
     spans = reply.sentences
-    framed = reply.text[spans[0][0] : spans[-1][1]]
-    lines = [line for line in reply.text.split("\n") if line.strip()] if "\n" in framed else [framed]
+    answering = reply.text[spans[0][0] : spans[-1][1]]
+    lines = [line for line in reply.text.split("\n") if line.strip()] if "\n" in answering else [answering]
     if len(lines) > 1:
-        pairs = zip(["", *lines], lines, strict=False)
-        alone = [pair for pair in pairs if _ALONE.fullmatch(pair[1])]
-        lines = [line for before, line in alone if "*" not in line or line == lines[-1] or _ANNOUNCES.search(before)]
+        lines = _standout_lines(lines)
     return lines[0].strip(" \t*_`.") if len(lines) == 1 else None
+
+
+def _standout_lines(lines: list[str]) -> list[str]:
+    """Return the lines that are a list in brackets, a formula, or emphasized as a whole.
+
+    An emphasized line is a heading, unless it is the last one or the line before announces it with a colon.
+    """
+    return [
+        line
+        for before, line in zip(["", *lines[:-1]], lines, strict=True)
+        if _STANDS_OUT.fullmatch(line) and ("*" not in line or line == lines[-1] or _ANNOUNCES.search(before))
+    ]
 
 
 _BRITISH = (("grey", "gray"), ("colour", "color"), ("metre", "meter"), ("litre", "liter"), ("centre", "center"))
@@ -108,31 +118,38 @@ _OUTER = ".,;:!?"
 _JOINS = ("and", "or", "nor", "not", "&", "/", "no", "than", "but")
 
 
-def says(sentence: str, gold: str, question: str) -> bool:
+def says_only(sentence: str, gold: str, question: str) -> bool:
     """Whether a sentence says a text and nothing else: all other words are the question's, or frame it."""
     if is_same(sentence, gold) or "[" in sentence:
         return is_same(sentence, gold)
-    listed = gold.strip().startswith("[")
-    words, wanted = (_TOKEN.findall(folded(text).replace("[", "").replace("]", "")) for text in (sentence, gold))
-    if listed:
-        words, wanted = ([word.strip(_OUTER) for word in of if word != "and"] for of in (words, wanted))
+    words, gold_words = (_TOKEN.findall(folded(text).replace("[", "").replace("]", "")) for text in (sentence, gold))
+    if gold.strip().startswith("["):  # a list: "1, 2 and 3" says [1, 2, 3]
+        words, gold_words = (_items(texts) for texts in (words, gold_words))
+    gold_words = [*gold_words[:-1], *(word.rstrip(".") for word in gold_words[-1:])]
+    if len(gold_words) > 1 and gold_words[0] in ("a", "an", "the"):
+        del gold_words[0]
     bare = [word.strip(_OUTER) for word in words]
-    wanted = [*wanted[:-1], *(word.rstrip(".") for word in wanted[-1:])]
-    wanted = wanted[1:] if len(wanted) > 1 and wanted[0] in ("a", "an", "the") else wanted
-    known = _FRAME | {word.strip(_OUTER) for word in _TOKEN.findall(folded(question))}
-    for at in range(len(words) - len(wanted) + 1):
-        end = at + len(wanted)
-        if bare[at:end] != wanted and words[at:end] != wanted:
+    frame = _FRAME | {word.strip(_OUTER) for word in _TOKEN.findall(folded(question))}
+    for start in range(len(words) - len(gold_words) + 1):
+        end = start + len(gold_words)
+        if gold_words not in (bare[start:end], words[start:end]):
             continue
-        before, behind = words[:at], words[end:]
-        is_item = (before and (before[-1][-1] in ",;/" or before[-1] in _JOINS)) or (
-            behind and (words[end - 1][-1] in ",;/" or behind[0] in _JOINS)
-        )
-        if not is_item and all(word.strip(_OUTER) in known for word in before + behind):
+        if not _is_list_item(words, start, end) and all(word in frame for word in bare[:start] + bare[end:]):
             return True
     # "Paris. It lies on the Seine.": the first clause answers, and what follows only explains.
-    first, *more = _MORE.split(sentence, maxsplit=1)
-    return bool(more) and not _TURN.search(more[0]) and says(first, gold, question)
+    first, *explanation = _MORE.split(sentence, maxsplit=1)
+    return bool(explanation) and not _TURN.search(explanation[0]) and says_only(first, gold, question)
+
+
+def _items(words: list[str]) -> list[str]:
+    return [word.strip(_OUTER) for word in words if word != "and"]
+
+
+def _is_list_item(words: list[str], start: int, end: int) -> bool:
+    """Whether words are one of several alternatives: a comma, a slash or a conjunction joins them to others."""
+    before, behind = words[:start], words[end:]
+    joins_before = bool(before) and (before[-1][-1] in ",;/" or before[-1] in _JOINS)
+    return joins_before or (bool(behind) and (words[end - 1][-1] in ",;/" or behind[0] in _JOINS))
 
 
 _MORE = Pattern(
@@ -146,16 +163,23 @@ _TURN = Pattern(
 """Words after an answer that may take it back."""
 
 
-def is_prose(text: str, accepted: Sequence[str]) -> bool:
-    """Whether a text is a sentence for a judge: much longer than every accepted answer, or with one among others."""
-    words = f" {' '.join(token.strip(_OUTER) for token in _TOKEN.findall(folded(text)))} "
-    has_one = any(
-        f" {' '.join(token.strip(_OUTER) for token in _TOKEN.findall(folded(one)))} " in words for one in accepted
-    )
-    return has_one or len(text.split()) > _PROSE_WORDS + max(len(gold.split()) for gold in accepted)
+def is_for_judge(text: str, accepted: Sequence[str]) -> bool:
+    """Whether a judge must decide about a text that is not an accepted answer, because it may say one in other words.
+
+    It is a sentence, much longer than every accepted answer, or it has an accepted answer among other words.
+    """
+    words = _bare_words(text)
+    has_accepted = any(_bare_words(answer) in words for answer in accepted)
+    return has_accepted or len(text.split()) > _MORE_WORDS + max(len(answer.split()) for answer in accepted)
 
 
-_PROSE_WORDS = 6
+def _bare_words(text: str) -> str:
+    """Return a text's words with a blank around each, so that one text is found only as whole words of another."""
+    return f" {' '.join(token.strip(_OUTER) for token in _TOKEN.findall(folded(text)))} "
+
+
+_MORE_WORDS = 6
+"""So many words more than an answer has are a sentence, and not the answer in another spelling."""
 
 
 # --- literals --------------------------------------------------------------------------------------------------------
@@ -164,21 +188,21 @@ _ASSERTED = Pattern(r"(?:assert\s+)?\w+\(.*\)\s*==\s*(?=\S)", 16)
 _FENCE = Pattern(r"\A\s*```\w*\n?|```\s*\Z|\A\s*`|`\s*\Z")
 
 
-def literal_value(reply: OwnWords, claim: Claim) -> str | None:
-    """Return the source text of a value."""
+def read_literal(reply: OwnWords, claim: Claim) -> str | None:
+    """Return the source text of a value; of a reply without a form, all of it, if it is a value or one line."""
     if claim.is_cut or claim.form in ("choice", "conclusion", "sentence"):
         return None
-    content = _content(reply, claim)
-    if claim.form in ("line", "body"):
-        content = reply.text
     if claim.rule == "json":
-        return content
+        return _claim_content(reply, claim)
+    is_whole_reply = claim.form in ("line", "body")
+    content = reply.text if is_whole_reply else _claim_content(reply, claim)
     content = _FENCE.sub("", content.strip()).strip()
     if asserted := _ASSERTED.match(content):
         content = content[asserted.end() :]
-    if claim.form in ("line", "body") and not _is_literal(content):
-        return content if claim.form == "body" and "\n" not in content.strip() else None
-    return content or None
+    if not is_whole_reply or _is_literal(content):
+        return content or None
+    # A text need not be in quotes. The line was tried before the body: there, it had to be a value.
+    return content if claim.form == "body" and "\n" not in content.strip() else None
 
 
 _NOTHING = object()
@@ -202,13 +226,14 @@ def _is_literal(text: str) -> bool:
 
 def is_same_literal(answer: str, gold: str) -> bool:
     """Whether two source texts are the same value; a text without quotes is the same text as in quotes."""
-    wanted, stated = _literal(gold), _literal(answer)
-    if wanted is not _NOTHING and stated is not _NOTHING and _equal(stated, wanted):
+    gold_value, value = _literal(gold), _literal(answer)
+    if gold_value is not _NOTHING and value is not _NOTHING and _equal(value, gold_value):
         return True
-    return answer == gold or (isinstance(wanted, str) and stated is _NOTHING and answer == wanted)
+    return answer == gold or (isinstance(gold_value, str) and value is _NOTHING and answer == gold_value)
 
 
 def _equal(one: object, other: object) -> bool:
+    """Whether two values are equal; True is not 1."""
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
@@ -217,12 +242,12 @@ def _equal(one: object, other: object) -> bool:
 _PROSE = Pattern(r"(?<![\\A-Za-z])(?!sqrt|inf|pi)[A-Za-z]{3}|boxed")
 
 
-def expression_value(reply: OwnWords, claim: Claim) -> str | None:
+def read_expression(reply: OwnWords, claim: Claim) -> str | None:
     """Return the expression that a form has; of a reply without a form, its only line, if it has no words."""
     if claim.is_cut:
         return None
     if claim.form in ("container", "mark", "declaration"):
-        return _content(reply, claim).strip(" \t\n*_`") or None
+        return _claim_content(reply, claim).strip(" \t\n*_`") or None
     if claim.form == "body" and not reply.refuses:
         line = _only_line(reply)
         return line if line and not _PROSE.search(line) else None
@@ -249,19 +274,19 @@ def is_equal(answer: str, gold: str, comparer: Comparer) -> bool | None:
     """Whether two expressions are equal; None if that takes too long to find out."""
     if is_same_expression(answer, gold):
         return True
-    stated, wanted = _number(answer), _number(gold)
-    if stated is not None and wanted is not None:
+    answer_number, gold_number = _number(answer), _number(gold)
+    if answer_number is not None and gold_number is not None:
         return False
-    if bool(_BARE_LIST.fullmatch(answer)) != bool(_BARE_LIST.fullmatch(gold)) and (stated or wanted):
+    if bool(_BARE_LIST.fullmatch(answer)) != bool(_BARE_LIST.fullmatch(gold)) and (answer_number or gold_number):
         return False
     return comparer.equal(in_latex(answer), in_latex(gold))
 
 
 def is_same_expression(answer: str, gold: str) -> bool:
     """Whether two expressions are the same number, or written alike."""
-    stated, wanted = _number(answer), _number(gold)
-    if stated is not None and wanted is not None:
-        return stated.equals(wanted)
+    answer_number, gold_number = _number(answer), _number(gold)
+    if answer_number is not None and gold_number is not None:
+        return answer_number.equals(gold_number)
     return in_latex(answer).replace(" ", "") == in_latex(gold).replace(" ", "")
 
 
