@@ -49,17 +49,17 @@ class Gates:
         """Raise UsageError for a gate on a metric that the run will not have, before it is scored."""
         from grader.decisions import thresholds
 
-        thresholds.check(scorer, run, thresholds=self.thresholds, drops=self.drops)
+        thresholds.check_before_run(scorer, run, thresholds=self.thresholds, drops=self.drops)
 
     def decide(self, report: Report) -> Decided:
         """Return what the gates decide about a report."""
         if not self:
             return Decided([])
-        from grader.decisions.gate import judge
+        from grader.decisions.gate import decide_all
 
         try:
             return Decided(
-                judge(
+                decide_all(
                     report,
                     thresholds=self.thresholds,
                     baseline=self.earlier,
@@ -95,9 +95,9 @@ def _read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: Reading
             f"{report.protocol}; this run has {', '.join(will_be)}."
         )
     if not drops:
-        from grader.decisions.gate import no_margin
+        from grader.decisions.gate import missing_margin_error
 
-        raise no_margin(report, reading)
+        raise missing_margin_error(report, reading)
     return report
 
 

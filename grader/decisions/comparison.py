@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions.made_differently import MadeDifferently, check_judges, differences, in_words
+from grader.decisions.conditions import ConditionDifference, check_judges, differences, in_words
 from grader.errors import UsageError
 from grader.results import READINGS, ReadingName, Report, SampleResult, metrics_without_unscored
 from grader.results.groups import by_observation, grouped, in_group
@@ -116,7 +116,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     metrics: list[Compared]
     risen: list[Flip]
     fallen: list[Flip]
-    made_differently: list[MadeDifferently] = []
+    made_differently: list[ConditionDifference] = []
     """Differences in the conditions of the two runs that may matter."""
     notes: list[str] = []
     a: RunName = RunName()

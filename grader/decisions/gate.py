@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from grader.decisions import conditions
 from grader.decisions.comparison import check_comparable, same_outputs
-from grader.decisions.made_differently import differences, in_words
-from grader.decisions.thresholds import no_group
+from grader.decisions.thresholds import missing_group_message
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
 from grader.results import READINGS, Outcome, other_answers_in_words, other_reading
 from grader.results.groups import in_group
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 
     from grader.decisions.thresholds import FailUnder, MaxDrop
     from grader.results import Metric, ReadingName, Report
+    from grader.scorers.pairing import Compared
     from grader.scorers.registry import AnyScorer
     from grader.statistics.paired import Difference
 
 State = Literal["met", "not met", "inconclusive", "blocked"]
 WORST_FIRST: tuple[State, ...] = ("blocked", "not met", "inconclusive", "met")
 """States in the order of their exit codes: 3, 1, 4, 0."""
-LOST = "none of its samples could be scored"
 ROUNDING = 1e-9
 """Tolerance for rounding errors in a metric, in points."""
 
@@ -70,7 +70,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     """Reported only: it decides nothing."""
 
 
-def judge(
+def decide_all(
     report: Report,
     *,
     thresholds: Sequence[FailUnder] = (),
@@ -86,41 +86,48 @@ def judge(
     results = [decide_threshold(report, threshold, reading, confident=confident) for threshold in thresholds]
     if baseline is not None:
         if not drops:
-            raise no_margin(baseline, reading)
-        results += [decide_drop(report, baseline, allowed, reading) for allowed in drops]
-    return corrected(results)
+            raise missing_margin_error(baseline, reading)
+        results += [decide_drop(report, baseline, drop, reading) for drop in drops]
+    return with_holm_correction(results)
 
 
 def decide_threshold(
     report: Report, threshold: FailUnder, reading: ReadingName, *, confident: bool = False
 ) -> GateResult:
-    """Decide a threshold as if it were the only gate; see `corrected`. Raises UsageError for an unknown metric."""
-    return _of_part(_threshold(report, scorer_of(report), threshold, reading, confident=confident), report)
+    """Decide a threshold as if it were the only gate; see `with_holm_correction`.
+
+    Raises UsageError for an unknown metric.
+    """
+    result = _decide_threshold(report, scorer_of(report), threshold, reading, confident=confident)
+    return _with_part_note(result, report)
 
 
-def decide_drop(report: Report, baseline: Report, allowed: MaxDrop, reading: ReadingName) -> GateResult:
-    """Decide a drop as if it were the only gate; see `corrected`. Raises UsageError for an unknown metric."""
-    return _of_part(_drop(report, scorer_of(report), baseline, allowed, reading), report)
+def decide_drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName) -> GateResult:
+    """Decide a drop as if it were the only gate; see `with_holm_correction`.
+
+    Raises UsageError for an unknown metric.
+    """
+    return _with_part_note(_decide_drop(report, scorer_of(report), baseline, drop, reading), report)
 
 
-def _of_part(result: GateResult, report: Report) -> GateResult:
+def _with_part_note(result: GateResult, report: Report) -> GateResult:
     """Return the result; its reason says so if only a part of the benchmark was graded."""
     if report.part is None:
         return result
     return msgspec.structs.replace(result, reason=f"on a part, {report.part.in_words()}: {result.reason}")
 
 
-def corrected(results: list[GateResult]) -> list[GateResult]:
+def with_holm_correction(results: list[GateResult]) -> list[GateResult]:
     """Return the results; failures that are not significant beside the other gates are inconclusive (Holm, 5 %)."""
     tests = [result for result in results if result.p_failed is not None]
     p_values = iter(holm([result.p_failed or 0.0 for result in tests]))
     return [
-        result if result.p_failed is None or next(p_values) < LEVEL else _unless_failed(result, len(tests))
+        result if result.p_failed is None or next(p_values) < LEVEL else _failure_as_inconclusive(result, len(tests))
         for result in results
     ]
 
 
-def _unless_failed(result: GateResult, gates: int) -> GateResult:
+def _failure_as_inconclusive(result: GateResult, gates: int) -> GateResult:
     """Return the result; a failure as inconclusive, because it is not significant beside the other gates."""
     if result.state != "not met":
         return result
@@ -131,12 +138,12 @@ def _unless_failed(result: GateResult, gates: int) -> GateResult:
 def check_baseline(baseline: Report, report: Report) -> None:
     """Raise UsageError if a report cannot be compared with a baseline."""
     check_comparable(baseline, report)
-    had, has = ({sample.observation for sample in side.samples} for side in (baseline, report))
-    if had != has:
-        lacking, more = len(had - has), len(has - had)
+    baseline_items, items = ({sample.observation for sample in run.samples} for run in (baseline, report))
+    if baseline_items != items:
         raise UsageError(
-            f"This run cannot be compared with the baseline: {lacking} items of the baseline are missing "
-            f"in it, and it has {more} other items. Grade the same items (with the same --limit and --id)."
+            f"This run cannot be compared with the baseline: {len(baseline_items - items)} items of the baseline are "
+            f"missing in it, and it has {len(items - baseline_items)} other items. Grade the same items (with the same "
+            "--limit and --id)."
         )
 
 
@@ -156,164 +163,215 @@ def exit_code(results: Sequence[GateResult], *, complete: bool = True) -> int:
     return GateInconclusiveError.exit_code if "inconclusive" in states else 0
 
 
-def _threshold(
+# --- thresholds ---------------------------------------------------------------------------------------------------
+
+
+def _decide_threshold(
     report: Report, scorer: AnyScorer, threshold: FailUnder, reading: ReadingName, *, confident: bool
 ) -> GateResult:
-    gate = f"{threshold.name}{_of_group(threshold.group)} >= {threshold.value:.10g} ({reading})"
+    gate = f"{threshold.name}{_group_in_words(threshold.group)} >= {threshold.value:.10g} ({reading})"
     metric = _metric(report, scorer, threshold.name, reading, threshold.group)
     if metric is None:
-        why = _why_lost(report, threshold.name, reading, threshold.group)
-        given = report.metric(threshold.name, reading, threshold.group)
-        bounds = msgspec.UNSET if given is None or confident else given.bounds
-        states: list[State] = (
-            ["blocked"] * 2 if bounds is msgspec.UNSET else [_state(case, threshold) for case in bounds]
-        )
-        return GateResult(gate=gate, state=states[0] if states[0] == states[1] else "blocked", reason=why)
-    cases = _cases(metric)
-    left_out = _left_out(report, reading, threshold.group)
-    reason = f"it is {_exact(metric.number, threshold.value)}{_interval(metric)}{left_out}"
+        return _decide_without_value(report, threshold, reading, gate, confident=confident)
+    unjudged = _unjudged_in_words(report, reading, threshold.group)
+    reason = f"it is {_format_beside(metric.number, threshold.value)}{_interval_in_words(metric)}{unjudged}"
     samples = [sample for members in in_group(report, threshold.group).values() for sample in members]
     if reading == "careful" and (other_answers := other_answers_in_words(samples)):
         reason += f"; {other_answers}"
     if 0 < threshold.value <= 1:
         reason += f"; values are percentages, so this threshold is {threshold.value:.10g} of 100"
     if confident:
-        found = [_confident(metric, threshold, gate, reason, case - metric.number) for case in cases]
+        worst, best = (
+            _decide_with_test(metric, threshold, gate, reason, shift=value - metric.number)
+            for value in _worst_and_best(metric)
+        )
     else:
-        found = [GateResult(gate=gate, state=_state(case, threshold), reason=reason) for case in cases]
-    return _of_cases(found, [report], _bounds(metric))
+        worst, best = (
+            GateResult(gate=gate, state=_state(value, threshold), reason=reason) for value in _worst_and_best(metric)
+        )
+    return _combine_worst_and_best(worst, best, [report], _bounds_in_words(metric))
 
 
-def _of_group(group: str | None) -> str:
-    return f" of {group}" if group else ""
+def _decide_without_value(
+    report: Report, threshold: FailUnder, reading: ReadingName, gate: str, *, confident: bool
+) -> GateResult:
+    """Decide a threshold on a metric without a value: it may be met, or not met, in its worst and in its best case."""
+    reason = _why_no_value(report, threshold.name, reading, threshold.group)
+    metric = report.metric(threshold.name, reading, threshold.group)
+    state: State = "blocked"
+    if metric is not None and metric.bounds is not msgspec.UNSET and not confident:
+        worst, best = (_state(value, threshold) for value in metric.bounds)
+        state = worst if worst == best else "blocked"
+    return GateResult(gate=gate, state=state, reason=reason)
 
 
 def _state(value: float, threshold: FailUnder) -> State:
     return "met" if value >= threshold.value - ROUNDING else "not met"
 
 
-def _of_cases(cases: list[GateResult], reports: list[Report], bounds: str) -> GateResult:
-    """Return the decision that the worst and the best case of unscored samples have in common, else an undecided one.
-
-    `cases`: the decisions in these two. `bounds`: the cases in words; empty if nothing is unscored.
-    """
-    worst, best = cases
-    if worst.state == "met" or best.state in ("not met", worst.state):
-        decided = worst if worst.state == "met" else best
-        return msgspec.structs.replace(decided, reason=decided.reason + bounds)
-    lost = [
-        f"{report.unscored:,} of {len(report.samples):,} samples{where} are unscored{_only_in(report)}"
-        for report, where in zip(reports, ("", " of the baseline"), strict=False)
-        if report.unscored
-    ]
-    reason = f"{worst.reason}; undecided because {' and '.join(lost)}{bounds}"
-    return GateResult(gate=worst.gate, state="blocked", reason=reason)
-
-
-def _confident(metric: Metric, threshold: FailUnder, gate: str, reason: str, shift: float) -> GateResult:
-    """Return the decision by a one-sided test at the 5 % level, for a value that is higher by `shift`."""
+def _decide_with_test(metric: Metric, threshold: FailUnder, gate: str, reason: str, *, shift: float) -> GateResult:
+    """Decide a threshold by a one-sided test at the 5 % level, as if value and interval were higher by `shift`."""
     if metric.ci95 is None:
         raise UsageError(f"--confident: {threshold.name} has no interval. Compare its value: remove --confident.")
-    value = threshold.value - shift
-    is_high = metric.number >= value - ROUNDING
-    ends = metric.ci95[0] / 100, metric.ci95[1] / 100
-    p_value = one_sided_p_value(metric.number / 100, ends, value / 100)
-    state: State = "inconclusive" if p_value >= LEVEL else "met" if is_high else "not met"
-    other = "below" if is_high else "at least"
-    tested = f"the hypothesis that the true value is {other} {threshold.value:.10g} has p = {p_value:.2g} (one-sided)"
+    limit = threshold.value - shift
+    is_met = metric.number >= limit - ROUNDING
+    interval = metric.ci95[0] / 100, metric.ci95[1] / 100
+    p_value = one_sided_p_value(metric.number / 100, interval, limit / 100)
+    if p_value >= LEVEL:
+        state: State = "inconclusive"
+    else:
+        state = "met" if is_met else "not met"
+    hypothesis = f"the true value is {'below' if is_met else 'at least'} {threshold.value:.10g}"
     return GateResult(
         gate=f"{gate}, confident",
         state=state,
-        reason=f"{reason}; {tested}",
-        p_failed=1 - p_value if is_high else p_value,
+        reason=f"{reason}; the hypothesis that {hypothesis} has p = {p_value:.2g} (one-sided)",
+        p_failed=1 - p_value if is_met else p_value,
     )
 
 
-def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, reading: ReadingName) -> GateResult:
-    name, group = (
-        drop.name or next((m.name for made in (report, baseline) for m in made.metrics), "the metric"),
-        drop.group,
-    )
+# --- drops --------------------------------------------------------------------------------------------------------
+
+
+def _decide_drop(
+    report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, reading: ReadingName
+) -> GateResult:
+    first_metric = next((metric.name for run in (report, baseline) for metric in run.metrics), "the metric")
+    name, group = drop.name or first_metric, drop.group
     amount = f"{drop.value:.10g} {'% of its value' if drop.is_relative else 'points'}"
-    gate = f"{name}{_of_group(group)} no more than {amount} below the baseline ({reading})"
+    gate = f"{name}{_group_in_words(group)} no more than {amount} below the baseline ({reading})"
     try:
         check_baseline(baseline, report)
     except UsageError as error:
         return GateResult(gate=gate, state="blocked", reason=str(error))
     now, before = _metric(report, scorer, name, reading, group), baseline.metric(name, reading, group)
     if now is None:
-        return GateResult(gate=gate, state="blocked", reason=_why_lost(report, name, reading, group))
+        return GateResult(gate=gate, state="blocked", reason=_why_no_value(report, name, reading, group))
     if before is None or before.value is None:
         raise UsageError(f"The baseline has no {name} ({reading}).{scorer.without_metric(name, baseline)}")
-    regraded = same_outputs(baseline, report)
     compared = scorer.compare(Side(baseline, reading), Side(report, reading), name, group)
     if compared is None:
         raise UsageError(f"--max-drop {name}: a difference in this metric cannot be tested; name another one.")
-    allowed = drop.points(before.number)
-    (worst, best), (least, most) = _cases(now), _cases(before)
-    bounds = f"{_bounds(now)}{_bounds(before, ' before')}"
-    # The difference is that of the pairs in which both samples are scored; the cases are of all items.
-    shifts = [case - compared.difference.value if bounds else 0.0 for case in (worst - most, best - least)]
-    if regraded and compared.after >= compared.before - ROUNDING:
-        same = "both runs graded the same outputs"
-        states: list[State] = ["met" if shift >= -allowed - ROUNDING else "inconclusive" for shift in shifts]
-        return _of_cases([GateResult(gate=gate, state=one, reason=same) for one in states], [report, baseline], bounds)
-    low, high = compared.difference.ci90
+    change, allowed = compared.difference, drop.points(before.number)
+    worst_shift = best_shift = 0.0
+    if bounds := f"{_bounds_in_words(now)}{_bounds_in_words(before, ' before')}":
+        # The difference is that of the pairs in which both samples are scored; the worst and the best are of all items.
+        (worst_now, best_now), (worst_before, best_before) = _worst_and_best(now), _worst_and_best(before)
+        worst_shift = worst_now - best_before - change.value
+        best_shift = best_now - worst_before - change.value
+    if same_outputs(baseline, report) and compared.after >= compared.before - ROUNDING:
+        worst, best = (_decide_without_test(gate, allowed, shift) for shift in (worst_shift, best_shift))
+    else:
+        reason = _drop_reason(report, baseline, compared, allowed)
+        worst, best = (
+            _decide_with_interval(gate, reason, change, allowed, shift) for shift in (worst_shift, best_shift)
+        )
+    return _combine_worst_and_best(worst, best, [report, baseline], bounds)
+
+
+def _decide_without_test(gate: str, allowed: float, shift: float) -> GateResult:
+    """Decide a drop of a run that graded the baseline's outputs again and did not get worse: no chance is in it.
+
+    `shift`: how much unscored samples could add to the change.
+    """
+    state: State = "met" if shift >= -allowed - ROUNDING else "inconclusive"
+    return GateResult(gate=gate, state=state, reason="both runs graded the same outputs")
+
+
+def _decide_with_interval(gate: str, reason: str, change: Difference, allowed: float, shift: float) -> GateResult:
+    """Decide a drop by the one-sided bounds of the change. `shift`: how much unscored samples could add to it."""
+    low, high = change.ci90[0] + shift, change.ci90[1] + shift
+    if low >= -allowed:
+        state: State = "met"
+    else:
+        state = "not met" if high < -allowed else "inconclusive"
+    p_failed = p_value_at_least(-allowed, [(Z90, high), (Z95, change.ci95[1] + shift)])
+    return GateResult(gate=gate, state=state, reason=reason, p_failed=p_failed)
+
+
+def _drop_reason(report: Report, baseline: Report, compared: Compared, allowed: float) -> str:
     change = compared.difference
-    figures = (
+    low, high = change.ci90
+    reason = (
         f"{compared.before:.2f} before, {compared.after:.2f} now, a change of {change.value:+.2f} points (one-sided "
         f"95 % bounds {low:+.2f} and {high:+.2f}; {change.n} paired items, {change.differing} of them differ)"
     )
-    if regraded:
-        figures += "; the outputs are the same, so only the grading differs (judge, limits or version)"
+    if same_outputs(baseline, report):
+        reason += "; the outputs are the same, so only the grading differs (judge, limits or version)"
     if low < -allowed <= high:
-        figures += _undecided(change, allowed)
-    if made := differences(baseline, report):
-        figures += f"; the runs had different conditions: {in_words(made)}"
-    found = [
-        GateResult(
-            gate=gate,
-            state="met" if low + shift >= -allowed else "not met" if high + shift < -allowed else "inconclusive",
-            reason=figures,
-            p_failed=p_value_at_least(-allowed, [(Z90, high + shift), (Z95, change.ci95[1] + shift)]),
-        )
-        for shift in shifts
-    ]
-    return _of_cases(found, [report, baseline], bounds)
+        reason += _distance_in_words(change, allowed)
+    if found := conditions.differences(baseline, report):
+        reason += f"; the runs had different conditions: {conditions.in_words(found)}"
+    return reason
 
 
-def _undecided(change: Difference, allowed: float) -> str:
+def _distance_in_words(change: Difference, allowed: float) -> str:
     """Return how far the change is from the allowed drop (in points), and how far it should be."""
     distance = abs(change.value + allowed)
     needed = (change.ci90[1] - change.ci90[0]) / 2 * (1 + POWER_QUANTILE / Z90)
-    away = f"; this is {distance:.2f} points from the allowed drop"
+    sentence = f"; this is {distance:.2f} points from the allowed drop"
     if change.n < FEWEST_FOR_POWER or not 0 < needed < 100:
-        return away
+        return sentence
     return (
-        f"{away}, but {change.n} items decide a gate reliably (80 % power) only at {needed:.1f} points or more: "
+        f"{sentence}, but {change.n} items decide a gate reliably (80 % power) only at {needed:.1f} points or more: "
         "allow a larger drop, or grade more items or samples"
     )
 
 
-def _why_lost(report: Report, name: str, reading: ReadingName, group: str | None) -> str:
+# --- both ---------------------------------------------------------------------------------------------------------
+
+
+def _combine_worst_and_best(worst: GateResult, best: GateResult, reports: list[Report], bounds: str) -> GateResult:
+    """Return the decision that the worst and the best case of unscored samples have in common, else a blocked gate.
+
+    `bounds`: the two cases in words; empty if nothing is unscored.
+    """
+    common = None
+    if worst.state == "met":
+        common = worst
+    elif best.state in ("not met", worst.state):
+        common = best
+    if common is not None:
+        return msgspec.structs.replace(common, reason=common.reason + bounds)
+    unscored = [
+        f"{report.unscored:,} of {len(report.samples):,} samples{run} are unscored{_unscored_reading(report)}"
+        for report, run in zip(reports, ("", " of the baseline"), strict=False)
+        if report.unscored
+    ]
+    reason = f"{worst.reason}; undecided because {' and '.join(unscored)}{bounds}"
+    return GateResult(gate=worst.gate, state="blocked", reason=reason)
+
+
+def _group_in_words(group: str | None) -> str:
+    return f" of {group}" if group else ""
+
+
+def _why_no_value(report: Report, name: str, reading: ReadingName, group: str | None) -> str:
+    """Return why a metric has no value.
+
+    No row: its samples were lost, or there are none. A row without a value: nothing gave a verdict on its samples.
+    """
     metric = report.metric(name, reading, group)
-    if metric is not None and any(sample.careful.outcome is Outcome.NOT_JUDGED for sample in report.samples):
+    if metric is None and report.samples:
+        return "none of its samples could be scored"
+    if metric is None:
+        return f"the data of {report.split} has no answers, so there is nothing to compare it with"
+    if any(sample.careful.outcome is Outcome.NOT_JUDGED for sample in report.samples):
         return "the careful reading judges no task; the notes of the report say why"
-    if metric is not None:
-        return f"it was not judged{_bounds(metric)}; name a judge (--judge-model)"
-    return (
-        LOST if report.samples else f"the data of {report.split} has no answers, so there is nothing to compare it with"
-    )
+    return f"it was not judged{_bounds_in_words(metric)}; name a judge (--judge-model)"
 
 
-def _only_in(report: Report) -> str:
+def _unscored_reading(report: Report) -> str:
     """Return in which reading samples are unscored, if it is one of the two."""
     readings = [reading for reading in READINGS if getattr(report.unscored_by_reading, reading)]
     return f" in the {readings[0]} reading" if len(readings) == 1 else ""
 
 
 def _metric(report: Report, scorer: AnyScorer, name: str, reading: ReadingName, group: str | None) -> Metric | None:
-    """Return the metric; None if it was lost to infrastructure. Raises UsageError if it does not exist."""
+    """Return a metric with a value; None if it has none, because samples are unscored or not judged.
+
+    Raises UsageError if the scorer never has this metric or group.
+    """
     metric = report.metric(name, reading, group)
     if metric is not None:
         return metric if metric.value is not None else None
@@ -327,66 +385,71 @@ def _metric(report: Report, scorer: AnyScorer, name: str, reading: ReadingName, 
         hint = scorer.without_metric(name, report)
         raise UsageError(f"This report has no metric {name!r}; it has {', '.join(names)}.{hint}")
     groups = list(dict.fromkeys(m.group for m in report.metrics if m.name == name and m.group))
-    raise UsageError(no_group(name, group, groups))
+    raise UsageError(missing_group_message(name, group, groups))
 
 
-def _exact(value: float, threshold: float) -> str:
+def _format_beside(value: float, threshold: float) -> str:
     """Format a value with enough decimals to show on which side of the threshold it is."""
-    for places in range(2, 9):
-        text = f"{value:.{places}f}"
+    for decimals in range(2, 9):
+        text = f"{value:.{decimals}f}"
         if (float(text) < threshold) == (value < threshold - ROUNDING):
             return text
     return repr(value)
 
 
-def _interval(metric: Metric) -> str:
-    inside = "" if metric.ci95 is None else f"95 % interval {metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}, "
-    return f" ({inside}n {metric.n})"
+def _interval_in_words(metric: Metric) -> str:
+    interval = "" if metric.ci95 is None else f"95 % interval {metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}, "
+    return f" ({interval}n {metric.n})"
 
 
-def _left_out(report: Report, reading: ReadingName, group: str | None) -> str:
-    """Return how many tasks of the group have no part in the value, because they are not judged."""
+def _unjudged_in_words(report: Report, reading: ReadingName, group: str | None) -> str:
+    """Return how many tasks of the group have no part in the value, because they are not judged; empty if none."""
     tasks = in_group(report, group).values()
-    left = sum(not is_judged(members, reading) for members in tasks)
-    return f"; {left} of {len(tasks)} tasks are not judged" if left else ""
+    unjudged = sum(not is_judged(members, reading) for members in tasks)
+    return f"; {unjudged} of {len(tasks)} tasks are not judged" if unjudged else ""
 
 
-def _cases(metric: Metric) -> tuple[float, float]:
+def _worst_and_best(metric: Metric) -> tuple[float, float]:
     """Return the value if all unscored samples were wrong, and if all were right."""
     if metric.bounds is msgspec.UNSET:
         return metric.number, metric.number
     return min(metric.number, metric.bounds[0]), max(metric.number, metric.bounds[1])
 
 
-def _bounds(metric: Metric, when: str = "") -> str:
+def _bounds_in_words(metric: Metric, when: str = "") -> str:
+    """Return the worst and the best case of unscored samples; empty if nothing is unscored."""
     if metric.bounds is msgspec.UNSET:
         return ""
     return f"; with the unscored samples it is between {metric.bounds[0]:.2f} and {metric.bounds[1]:.2f}{when}"
 
 
-CHANGING = 0.1
+ASSUMED_CHANGING = 0.1
 """Share of items that are assumed to change by chance, if a baseline has one sample of each and cannot tell."""
 
 
-def no_margin(baseline: Report, reading: ReadingName) -> UsageError:
+def missing_margin_error(baseline: Report, reading: ReadingName) -> UsageError:
     """Return the error for a baseline without a margin: noise alone would nearly always leave a gate of 0 undecided."""
     return UsageError(
         "--baseline needs --max-drop V: how many points this run may lose. With 0, an unchanged model would nearly "
-        f"always be inconclusive, because no number of items excludes every drop.{_proposal(baseline, reading)}"
+        f"always be inconclusive, because no number of items excludes every drop.{_suggested_margin(baseline, reading)}"
     )
 
 
-def _proposal(baseline: Report, reading: ReadingName) -> str:
+def _suggested_margin(baseline: Report, reading: ReadingName) -> str:
+    """Return the smallest margin that an unchanged model meets with 80 % power; empty if the baseline cannot tell it.
+
+    Items with several samples show how much they change by chance; for others it is assumed.
+    """
     name = next((metric.name for metric in baseline.metrics), "")
     observe = scorer_of(baseline).observe(name)
     tasks = values_by_round(baseline, observe, reading).values() if observe is not None else ()
-    items = [(math.fsum(values) / len(values), len(values)) for values in tasks]
-    if len(items) < 2:
+    shares = [math.fsum(values) / len(values) for values in tasks]
+    trials = [len(values) for values in tasks]
+    if len(shares) < 2:
         return ""
-    margin = smallest_margin([share for share, _ in items], [trials for _, trials in items], CHANGING)
-    is_known = all(trials > 1 for _, trials in items)
-    assumed = "" if is_known else f" if {100 * CHANGING:.0f} % of the items change by chance"
+    margin = smallest_margin(shares, trials, ASSUMED_CHANGING)
+    assumption = "" if min(trials) > 1 else f" if {100 * ASSUMED_CHANGING:.0f} % of the items change by chance"
     return (
-        f" With the {len(items)} items of this baseline, an unchanged model meets --max-drop {margin:.1f} in four of "
-        f"five runs{assumed}; a smaller margin needs more items or more samples of each."
+        f" With the {len(shares)} items of this baseline, an unchanged model meets --max-drop {margin:.1f} in four of "
+        f"five runs{assumption}; a smaller margin needs more items or more samples of each."
     )

@@ -15,7 +15,7 @@ import msgspec
 
 from grader.decisions import published
 from grader.decisions.comparison import RunName, check_comparable, distinct_names
-from grader.decisions.made_differently import differences, in_words, judge_of
+from grader.decisions.conditions import differences, in_words, judge_of
 from grader.decisions.published import PublishedModel
 from grader.errors import UsageError
 from grader.results import READINGS, Metric, Part, ReadingName, Report, metrics_without_unscored
@@ -189,7 +189,7 @@ def _published(names: list[RunName], reports: list[Report], metric: str) -> tupl
     known = published.load(reports[0].benchmark)
     if known is None:
         return [], [f"No published values of {benchmark} are known."]
-    if why := published.why_not(reports[0], known):
+    if why := published.why_not_comparable(reports[0], known):
         return [], [f"The published models of {benchmark} are not shown: {why}."]
     notes = [f"Published: {known.source}."]
     for name, report in zip(names, reports, strict=True):

@@ -14,7 +14,7 @@ import msgspec
 
 from grader.decisions import gate as gates
 from grader.decisions.gate import GateResult
-from grader.decisions.thresholds import FailUnder, MaxDrop, in_percent, parse_max_drop
+from grader.decisions.thresholds import FailUnder, MaxDrop, check_percentage, parse_max_drop
 from grader.errors import InputError, UsageError
 from grader.results import ReadingName, Report
 from grader.scorers.earlier import read_report
@@ -55,7 +55,7 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return f"{self.benchmark} ({chosen})" if chosen else self.benchmark
 
     def threshold(self) -> FailUnder | None:
-        """Return the threshold; raises UsageError if it is none."""
+        """Return the threshold, or None without `at_least`; raises UsageError if `at_least` is not a percentage."""
         if self.at_least is None:
             return None
         text = f"at_least = {self.at_least}"
@@ -63,14 +63,15 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             value = float(self.at_least)
         except ValueError:
             raise UsageError(f"{text!r}: write a percentage, such as 70") from None
-        return FailUnder(name=self.metric, group=self.group, value=in_percent(value, text))
+        check_percentage(value, text)
+        return FailUnder(name=self.metric, group=self.group, value=value)
 
-    def drop(self) -> MaxDrop | None:
-        """Return the allowed drop; raises UsageError if it is none."""
+    def allowed_drop(self) -> MaxDrop | None:
+        """Return the allowed drop, or None without `max_drop`; raises UsageError if `max_drop` is not valid."""
         if self.max_drop is None:
             return None
-        found = parse_max_drop(str(self.max_drop))
-        return msgspec.structs.replace(found, name=self.metric, group=self.group)
+        drop = parse_max_drop(str(self.max_drop))
+        return msgspec.structs.replace(drop, name=self.metric, group=self.group)
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -97,10 +98,13 @@ def read_policy(path: Path) -> Policy:
     except OSError as error:
         raise InputError([f"{path}: {error.strerror or error}"]) from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        known = f"; a gate can have {', '.join(Gate.__struct_fields__)}" if "unknown field" in str(error) else ""
-        raise InputError([f"{path}: {error}{known}"]) from error
-    found = [(at, _problem(gate)) for at, gate in enumerate(policy.gate)]
-    problems = [f"{path}: $.gate[{at}]: {problem}" for at, problem in found if problem]
+        fields = f"; a gate can have {', '.join(Gate.__struct_fields__)}" if "unknown field" in str(error) else ""
+        raise InputError([f"{path}: {error}{fields}"]) from error
+    problems = [
+        f"{path}: $.gate[{index}]: {problem}"
+        for index, gate in enumerate(policy.gate)
+        if (problem := _gate_problem(gate))
+    ]
     if not policy.gate:
         problems = [f"{path}: there is no [[gate]], so nothing could fail"]
     if problems:
@@ -108,7 +112,8 @@ def read_policy(path: Path) -> Policy:
     return policy
 
 
-def _problem(gate: Gate) -> str:
+def _gate_problem(gate: Gate) -> str:
+    """Return what is wrong with a gate; empty if nothing is."""
     if gate.at_least is None and gate.max_drop is None:
         return "a gate needs at_least, max_drop, or both"
     if gate.confident and gate.at_least is None:
@@ -116,7 +121,8 @@ def _problem(gate: Gate) -> str:
     if gate.group is not None and "=" not in gate.group:
         return f"group = {gate.group!r}: write it like category=attributes"
     try:
-        gate.threshold(), gate.drop()
+        gate.threshold()
+        gate.allowed_drop()
     except UsageError as error:
         return str(error)
     return ""
@@ -132,58 +138,62 @@ def decide(
     if baselines is None and any(gate.max_drop is not None for gate in policy.gate):
         raise UsageError(f"{name} has a gate with max_drop, which needs --baseline FOLDER.")
     decided = [result for gate in policy.gate for result in _decide(gate, runs, baselines or ())]
-    required = iter(gates.corrected([result for result in decided if not result.is_advisory]))
-    results = [result if result.is_advisory else next(required) for result in decided]
+    corrected = iter(gates.with_holm_correction([result for result in decided if not result.is_advisory]))
+    results = [result if result.is_advisory else next(corrected) for result in decided]
     return Decisions(policy=name, gates=results, exit_code=gates.exit_code(results))
 
 
+class _NoReportError(Exception):
+    """No results, or several, are those that a gate is about; the gate is blocked, with this reason."""
+
+
 def _decide(gate: Gate, runs: Sequence[ReportOfFile], baselines: Sequence[ReportOfFile]) -> list[GateResult]:
-    found = _report_for(gate, runs, "results")
+    """Return the decision of a gate's threshold and that of its drop. Without the results, they are blocked."""
     results = []
     if (threshold := gate.threshold()) is not None:
-        results.append(
-            _blocked(f"{threshold.name} >= {threshold.value:.10g}", found)
-            if isinstance(found, str)
-            else gates.decide_threshold(found, threshold, gate.reading, confident=gate.confident)
-        )
-    if (drop := gate.drop()) is not None:
-        baseline = found if isinstance(found, str) else _report_for(_exactly(gate, found), baselines, "baseline")
-        results.append(
-            _blocked(f"max_drop of {drop.name}", baseline)
-            if isinstance(found, str) or isinstance(baseline, str)
-            else gates.decide_drop(found, baseline, drop, gate.reading)
-        )
-    return [_of_policy(gate, result) for result in results]
+        try:
+            report = _report_for(gate, runs, "results")
+            result = gates.decide_threshold(report, threshold, gate.reading, confident=gate.confident)
+        except _NoReportError as error:
+            condition = f"{threshold.name} >= {threshold.value:.10g}"
+            result = GateResult(gate=condition, state="blocked", reason=str(error))
+        results.append(result)
+    if (drop := gate.allowed_drop()) is not None:
+        try:
+            report = _report_for(gate, runs, "results")
+            baseline_gate = msgspec.structs.replace(gate, split=report.split, protocol=report.protocol)
+            baseline = _report_for(baseline_gate, baselines, "baseline")
+            result = gates.decide_drop(report, baseline, drop, gate.reading)
+        except _NoReportError as error:
+            result = GateResult(gate=f"max_drop of {drop.name}", state="blocked", reason=str(error))
+        results.append(result)
+    return [
+        msgspec.structs.replace(result, gate=f"{gate.results_of}: {result.gate}", is_advisory=gate.advisory)
+        for result in results
+    ]
 
 
-def _of_policy(gate: Gate, result: GateResult) -> GateResult:
-    return msgspec.structs.replace(result, gate=f"{gate.results_of}: {result.gate}", is_advisory=gate.advisory)
+def _report_for(gate: Gate, runs: Sequence[ReportOfFile], what: str) -> Report:
+    """Return the only report of a gate's benchmark, split and protocol. Raises _NoReportError.
 
-
-def _blocked(what: str, why: Report | str) -> GateResult:
-    return GateResult(gate=what, state="blocked", reason=str(why))
-
-
-def _exactly(gate: Gate, report: Report) -> Gate:
-    """Return the gate with the split and the protocol of its results, which those of the baseline must have, too."""
-    return msgspec.structs.replace(gate, split=report.split, protocol=report.protocol)
-
-
-def _report_for(gate: Gate, runs: Sequence[ReportOfFile], what: str) -> Report | str:
-    """Return the results that a gate is about, or why there are none."""
-    found = {
+    `what` the reports are, for the message.
+    """
+    candidates = {
         name: report
         for name, report in runs
         if report.benchmark == gate.benchmark
         and gate.split in ("", report.split)
         and gate.protocol in ("", report.protocol)
     }
-    if len(found) == 1:
-        return next(iter(found.values()))
-    if found:
-        return f"ambiguous: {', '.join(found)} are all {what} of {gate.results_of}; name split or protocol, or give one"
-    there = ", ".join(dict.fromkeys(f"{report.benchmark} ({report.split}, {report.protocol})" for _, report in runs))
-    return f"there are no {what} of {gate.results_of}; there are {there or 'none at all'}"
+    if len(candidates) == 1:
+        return next(iter(candidates.values()))
+    if candidates:
+        names = ", ".join(candidates)
+        raise _NoReportError(
+            f"ambiguous: {names} are all {what} of {gate.results_of}; name split or protocol, or give one"
+        )
+    others = ", ".join(dict.fromkeys(f"{report.benchmark} ({report.split}, {report.protocol})" for _, report in runs))
+    raise _NoReportError(f"there are no {what} of {gate.results_of}; there are {others or 'none at all'}")
 
 
 def read_baselines(folder: Path) -> list[ReportOfFile]:

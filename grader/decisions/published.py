@@ -51,7 +51,7 @@ def load(benchmark: str) -> Published | None:
     return msgspec.json.decode(path.read_bytes(), type=Published)
 
 
-def why_not(report: Report, known: Published) -> str:
+def why_not_comparable(report: Report, known: Published) -> str:
     """Return why a run cannot be compared with the published values; empty if it can be."""
     if report.protocol != known.protocol:
         return f"the published values are of protocol {known.protocol}, this run is of {report.protocol}"

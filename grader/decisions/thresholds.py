@@ -48,15 +48,16 @@ class MaxDrop(msgspec.Struct, frozen=True, kw_only=True):
 
 def parse_fail_under(text: str) -> FailUnder:
     """Parse `METRIC=V` or `METRIC:FIELD=LABEL=V`. Raises UsageError."""
-    found = _FAIL_UNDER.fullmatch(text.strip())
-    value = _number(found["value"]) if found else None
-    if found is None or value is None:
+    match = _FAIL_UNDER.fullmatch(text.strip())
+    value = _parse_number(match["value"]) if match else None
+    if match is None or value is None:
         raise UsageError(f"{text!r}: write it like accuracy=80, or accuracy:category=relative_position=75.")
-    return FailUnder(name=found["name"], group=found["group"], value=in_percent(value, text))
+    check_percentage(value, text)
+    return FailUnder(name=match["name"], group=match["group"], value=value)
 
 
-def in_percent(value: float, text: str) -> float:
-    """Return a threshold; raises UsageError for one that no percentage has. `text`: how the user wrote it."""
+def check_percentage(value: float, text: str) -> None:
+    """Raise UsageError for a threshold that is no percentage, or a share. `text`: how the user wrote it."""
     if not math.isfinite(value) or abs(value) > 100:
         raise UsageError(f"{text!r}: metrics are percentages, from 0 to 100, so a threshold cannot be {value:.10g}.")
     if 0 < value < 1:
@@ -64,20 +65,20 @@ def in_percent(value: float, text: str) -> float:
             f"{text!r}: metrics are percentages, from 0 to 100. Write {100 * value:.10g} if you mean "
             f"{100 * value:.10g} %."
         )
-    return value
 
 
 def parse_max_drop(text: str) -> MaxDrop:
     """Parse `V` or `METRIC=V`; V is in points, or a share of the baseline's value (`3%`). Raises UsageError."""
-    found = _DROP.fullmatch(text.strip())
-    written = found["value"].rstrip() if found else ""
-    value = _number(written.removesuffix("%"))
-    if found is None or value is None or not 0 <= value < 1000:
+    match = _DROP.fullmatch(text.strip())
+    amount = match["value"].rstrip() if match else ""
+    value = _parse_number(amount.removesuffix("%"))
+    if match is None or value is None or not 0 <= value < 1000:
         raise UsageError(f"{text!r}: write it like 2 or pass@1=2, in points, or 3% of the baseline; not below 0.")
-    return MaxDrop(name=found["name"], value=value, is_relative=written.endswith("%"))
+    return MaxDrop(name=match["name"], value=value, is_relative=amount.endswith("%"))
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
+    """Return a finite number; None if the text is none."""
     try:
         value = float(text)
     except ValueError:
@@ -85,20 +86,20 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-_MOST_GROUPS = 12
+_LISTED_GROUPS = 12
 
 
-def check(
+def check_before_run(
     scorer: Scorer[Any, Any], run: Run[Any, Any], thresholds: Sequence[FailUnder], drops: Sequence[MaxDrop]
 ) -> None:
     """Raise UsageError for a gate on a metric or a group that the run will not have.
 
     Nothing is checked if the scorer does not know its metrics before scoring.
     """
-    own = scorer.metric_names(run)
-    if not own:
+    scorer_metrics = scorer.metric_names(run)
+    if not scorer_metrics:
         return
-    names = aggregates.metric_names(run.benchmark, own)
+    names = aggregates.metric_names(run.benchmark, scorer_metrics)
     groups: dict[str, None] = {}
     if any(threshold.group is not None for threshold in thresholds):
         groups = dict.fromkeys(label for task in run.tasks.values() for label in labels_of(task.groups))
@@ -106,8 +107,8 @@ def check(
         option = f"--fail-under {threshold.name}"
         _check_name(option, threshold.name, names, scorer, run)
         if threshold.group is not None and threshold.group not in groups:
-            known = no_group(threshold.name, threshold.group, sorted(groups))
-            raise UsageError(f"{option}: {known}{_did_you_mean(threshold.group, groups)}")
+            message = missing_group_message(threshold.name, threshold.group, sorted(groups))
+            raise UsageError(f"{option}: {message}{_similar_name_hint(threshold.group, groups)}")
         if threshold.value < 0 and threshold.name not in scorer.signed_metrics:
             raise UsageError(
                 f"{option}={threshold.value:.10g}: {threshold.name} is never below 0, so this gate is always met."
@@ -119,16 +120,16 @@ def check(
 
 def _check_name(option: str, name: str, names: list[str], scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:
     if name not in names:
-        hint = scorer.without_metric(name, run) or _did_you_mean(name, names)
+        hint = scorer.without_metric(name, run) or _similar_name_hint(name, names)
         raise UsageError(f"{option}: this run has no metric {name!r}; it has {', '.join(names)}.{hint}")
 
 
-def _did_you_mean(name: str, known: list[str] | dict[str, None]) -> str:
-    near = difflib.get_close_matches(name, known, 1)
-    return f" Did you mean {near[0]}?" if near else ""
+def _similar_name_hint(name: str, known: list[str] | dict[str, None]) -> str:
+    similar = difflib.get_close_matches(name, known, 1)
+    return f" Did you mean {similar[0]}?" if similar else ""
 
 
-def no_group(metric: str, group: str | None, groups: Sequence[str]) -> str:
+def missing_group_message(metric: str, group: str | None, groups: Sequence[str]) -> str:
     """Return the message that a metric does not have a group, with the groups that it has."""
-    shown = ", ".join(groups[:_MOST_GROUPS]) + (", ..." if len(groups) > _MOST_GROUPS else "")
-    return f"{metric} has no group {group!r}; it has {shown or 'none'}."
+    listed = ", ".join(groups[:_LISTED_GROUPS]) + (", ..." if len(groups) > _LISTED_GROUPS else "")
+    return f"{metric} has no group {group!r}; it has {listed or 'none'}."

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from grader.decisions.gate import judge
+from grader.decisions.gate import decide_all
 from grader.decisions.policy import Gate, Policy, decide
 from grader.decisions.thresholds import FailUnder, MaxDrop
 from grader.results import Aggregation, Report
@@ -196,7 +196,7 @@ def gates(rng: Random, runs: int, *, make: Callable[[Random], Any], drop: float,
     drops = [MaxDrop(name=None, value=drop)] * number
     for _ in range(runs):
         baseline, run = make(rng)
-        found += any(result.state == state for result in judge(run, baseline=baseline, drops=drops))
+        found += any(result.state == state for result in decide_all(run, baseline=baseline, drops=drops))
     return found
 
 
@@ -207,7 +207,7 @@ def several(rng: Random, runs: int, *, number: int) -> int:
         found = []
         for _ in range(number):
             baseline, run = items(rng, 0.08, 0.03)
-            found.append(judge(run, baseline=baseline, drops=[MaxDrop(name=None, value=5)])[0])
+            found.append(decide_all(run, baseline=baseline, drops=[MaxDrop(name=None, value=5)])[0])
         failed += any(p < MOST_ERRORS for p in holm([one.p_failed or 0.0 for one in found]))
     return failed
 
@@ -252,7 +252,7 @@ def confident(rng: Random, runs: int, *, state: str, n: int = 191) -> int:
     for _ in range(runs):
         answers = [sample(f"q{at}", "correct" if good else "wrong") for at, good in enumerate(rng.random(n) < 0.75)]
         made = report(answers, metric_rows(answers, "accuracy", each_task), scorer="multiple_choice")
-        (result,) = judge(made, thresholds=[FailUnder(name="accuracy", group=None, value=75)], confident=True)
+        (result,) = decide_all(made, thresholds=[FailUnder(name="accuracy", group=None, value=75)], confident=True)
         found += result.state == state
     return found
 

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.decisions.gate import GateResult, State, check_baseline, exit_code, judge
-from grader.decisions.thresholds import FailUnder, MaxDrop, check, parse_fail_under, parse_max_drop
+from grader.decisions.gate import GateResult, State, check_baseline, decide_all, exit_code
+from grader.decisions.thresholds import FailUnder, MaxDrop, check_before_run, parse_fail_under, parse_max_drop
 from grader.errors import UsageError
 from grader.grading import grade
 from grader.observer import Silent
@@ -27,12 +27,12 @@ Sample = Callable[[str], tuple[Path, Path]]
 
 
 def line(made: Report, text: str, **fields: Any) -> GateResult:
-    (result,) = judge(made, thresholds=[parse_fail_under(text)], **fields)
+    (result,) = decide_all(made, thresholds=[parse_fail_under(text)], **fields)
     return result
 
 
 def drop(baseline: Report, made: Report, text: str, **fields: Any) -> GateResult:
-    (result,) = judge(made, baseline=baseline, drops=[parse_max_drop(text)], **fields)
+    (result,) = decide_all(made, baseline=baseline, drops=[parse_max_drop(text)], **fields)
     return result
 
 
@@ -315,11 +315,11 @@ def test_a_real_report_can_be_its_own_baseline(benchmark: str) -> None:
 
 def test_a_baseline_without_a_margin_is_refused_with_one_that_an_unchanged_model_meets() -> None:
     with pytest.raises(UsageError, match="--baseline needs --max-drop V") as of_items:
-        judge(mostly(150, 41), baseline=mostly(151, 40))
+        decide_all(mostly(150, 41), baseline=mostly(151, 40))
     assert re.search(r"meets --max-drop [56]\.\d in four of five runs", str(of_items.value))
     assert "if 10 % of the items change by chance" in str(of_items.value)
     with pytest.raises(UsageError) as of_samples:
-        judge(tasks([5] * 40), baseline=tasks([5] * 40))
+        decide_all(tasks([5] * 40), baseline=tasks([5] * 40))
     assert "by chance" not in str(of_samples.value)
 
 
@@ -352,8 +352,8 @@ def test_a_metric_without_an_interval_has_no_confidence() -> None:
 def test_one_of_several_failing_gates_must_fail_by_more() -> None:
     """Holm's method: beside 19 other gates, 6 falls of 191 are no longer significant."""
     before, after = mostly(150, 41), choice([False] * 8 + [True] * 142 + [False] * 41)
-    few = judge(after, baseline=before, drops=[MaxDrop(name=None, value=0)])
-    many = judge(after, baseline=before, drops=[MaxDrop(name=None, value=0)] + [MaxDrop(name=None, value=3)] * 19)
+    few = decide_all(after, baseline=before, drops=[MaxDrop(name=None, value=0)])
+    many = decide_all(after, baseline=before, drops=[MaxDrop(name=None, value=0)] + [MaxDrop(name=None, value=3)] * 19)
     assert [result.state for result in few] == ["not met"]
     assert many[0].state == "inconclusive"
     assert "not significant as one of 20 gates (Holm's correction)" in many[0].reason
@@ -390,7 +390,7 @@ def begin(sample: Sample, benchmark: str, gate: str, *, samples: int = 1, **opti
     asked = Options(benchmark=benchmark, data=folder / DATA[benchmark], **options)
 
     def before(scorer: Any, run: Any) -> None:
-        functools.partial(check, thresholds=[parse_fail_under(gate)], drops=[])(scorer, run)
+        functools.partial(check_before_run, thresholds=[parse_fail_under(gate)], drops=[])(scorer, run)
         raise BegunError
 
     grade(path, asked, Silent(), before=before)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.decisions.gate import judge
+from grader.decisions.gate import decide_all
 from grader.decisions.thresholds import MaxDrop
 from grader.results import Report
 from grader.scorers.mr_ben.figures import Counts, Weights, vector_figures
@@ -33,7 +33,7 @@ def rates(make: Callable[[np.random.Generator], Pair], drop: float, gates: int) 
     rng = np.random.default_rng(6)
     states: Counter[str] = Counter()
     for baseline, run in (make(rng) for _ in range(gates)):
-        (result,) = judge(run, baseline=baseline, drops=[MaxDrop(name=None, value=drop)])
+        (result,) = decide_all(run, baseline=baseline, drops=[MaxDrop(name=None, value=drop)])
         states[result.state] += 1
     return {state: states[state] / gates for state in ("met", "not met", "inconclusive", "blocked")}
 

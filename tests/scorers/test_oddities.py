@@ -10,7 +10,7 @@ import pytest
 
 import grader
 from grader.benchmark import Columns
-from grader.decisions.gate import judge
+from grader.decisions.gate import decide_all
 from grader.decisions.thresholds import parse_fail_under
 from grader.errors import GradeError, InputError
 from grader.grading import grade
@@ -228,7 +228,7 @@ def test_a_broken_row_is_in_no_careful_metric_and_keeps_no_gate_undecided(tmp_pa
     assert (official.n, round(official.value or 0, 1), careful.n, careful.value) == (40, 97.5, 39, 100)
     assert report.unscored == 0
     assert "agree on all 39 samples that both judge." in on_terminal(report)
-    (gate,) = judge(report, thresholds=[parse_fail_under("accuracy=99")])
+    (gate,) = decide_all(report, thresholds=[parse_fail_under("accuracy=99")])
     assert gate.state == "met"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import grader
-from grader.decisions.gate import judge
+from grader.decisions.gate import decide_all
 from grader.decisions.thresholds import parse_fail_under
 from grader.errors import GradeError
 from grader.results import Report
@@ -89,7 +89,7 @@ def test_yes_or_no_has_bounds_if_answers_are_unscored_and_they_leave_a_gate_unde
     assert found["recall"] == (0, (0, 50))
     assert found["f1"] == (0, (0, 50))
     assert found["yes_ratio"] == (50, (25, 75))
-    (gate,) = judge(report, thresholds=[parse_fail_under("f1=50")])
+    (gate,) = decide_all(report, thresholds=[parse_fail_under("f1=50")])
     assert gate.state == "blocked"
 
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from grader.results import Report, SandboxProvenance
 
-_RECORDED = "recorded replies"
-_NONE = "no judge"
+_RECORDED_REPLIES = "recorded replies"
+_NO_JUDGE = "no judge"
 
 
-class MadeDifferently(msgspec.Struct, frozen=True, kw_only=True):
+class ConditionDifference(msgspec.Struct, frozen=True, kw_only=True):
     """One condition that differs between two runs."""
 
     what: str
@@ -34,7 +34,7 @@ def check_judges(before: Report, after: Report) -> None:
     first, second = judge_of(before), judge_of(after)
     if first == second:
         return
-    if _RECORDED in (first, second) and _NONE not in (first, second):
+    if _RECORDED_REPLIES in (first, second) and _NO_JUDGE not in (first, second):
         return  # the model behind recorded replies is unknown: `differences` reports it
     raise UsageError(
         f"These runs cannot be compared: they had different judges ({first} and {second}), which may have caused the "
@@ -42,30 +42,30 @@ def check_judges(before: Report, after: Report) -> None:
     )
 
 
-def differences(before: Report, after: Report) -> list[MadeDifferently]:
+def differences(before: Report, after: Report) -> list[ConditionDifference]:
     """Return the relevant conditions that differ between two runs, without those that one run does not record."""
-    pairs = [*_of_grading(before, after), *_of_judges(before, after)]
+    conditions = [*_grading_conditions(before, after), *_judge_conditions(before, after)]
     first, second = before.provenance.sandbox, after.provenance.sandbox
     if first is not None and second is not None:
-        pairs += _of_sandboxes(first, second)
+        conditions += _sandbox_conditions(first, second)
     return [
-        MadeDifferently(what=what, before=one, after=other)
-        for what, one, other in pairs
-        if one and other and one != other
+        ConditionDifference(what=what, before=value_before, after=value_after)
+        for what, value_before, value_after in conditions
+        if value_before and value_after and value_before != value_after
     ]
 
 
-def in_words(found: list[MadeDifferently]) -> str:
+def in_words(differences: list[ConditionDifference]) -> str:
     """Return all differences in one line."""
-    return "; ".join(map(str, found))
+    return "; ".join(map(str, differences))
 
 
 def judge_of(report: Report) -> str:
     """Return the name of a run's judge; `no judge` if none judged anything."""
     judge = report.provenance.judge
     if judge is None or (judge.model and not judge.questions):
-        return _NONE  # a model that got no questions has judged nothing
-    return judge.model or _RECORDED
+        return _NO_JUDGE  # a model that got no questions has judged nothing
+    return judge.model or _RECORDED_REPLIES
 
 
 def _judge_version(report: Report) -> str:
@@ -73,22 +73,23 @@ def _judge_version(report: Report) -> str:
     return str(report.judge_version) if isinstance(report.judge_version, int) else ""
 
 
-def _of_grading(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
+def _grading_conditions(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
+    """Yield (condition, before, after); an empty text is not known. So do the next two functions."""
     yield "judge of programs, version", _judge_version(before), _judge_version(after)
     yield "grade's version", before.provenance.grade, after.provenance.grade
     parts = [f"{report.part.n} of {report.part.of}" if report.part else "all" for report in (before, after)]
     yield "part of the benchmark", parts[0], parts[1]
 
 
-def _of_judges(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
+def _judge_conditions(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
     first, second = before.provenance.judge, after.provenance.judge
     if first is None or second is None:
         return
-    yield "judge", first.model or _RECORDED, second.model or _RECORDED
+    yield "judge", first.model or _RECORDED_REPLIES, second.model or _RECORDED_REPLIES
     yield "judge's endpoint", first.endpoint, second.endpoint
 
 
-def _of_sandboxes(first: SandboxProvenance, second: SandboxProvenance) -> Iterator[tuple[str, str, str]]:
+def _sandbox_conditions(first: SandboxProvenance, second: SandboxProvenance) -> Iterator[tuple[str, str, str]]:
     yield "timeout", _seconds(first.cpu_seconds), _seconds(second.cpu_seconds)
     yield "memory limit", _megabytes(first), _megabytes(second)
     yield "Python inside", first.python, second.python

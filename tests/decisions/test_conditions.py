@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from grader.decisions.comparison import compare
-from grader.decisions.gate import judge
-from grader.decisions.made_differently import differences, in_words
+from grader.decisions.conditions import differences, in_words
+from grader.decisions.gate import decide_all
 from grader.decisions.thresholds import MaxDrop
 from grader.errors import UsageError
 from grader.reports.formats import terminal
@@ -75,7 +75,7 @@ def test_every_difference_in_how_two_runs_were_made_is_named(
     compared = compare(first, second)
     assert compared.notes[0] == f"The runs had different conditions, which may change items: {said}."
     assert said in terminal.render(comparison.document(compared), width=200)
-    (result,) = judge(second, baseline=first, drops=[MaxDrop(name=None, value=5)])
+    (result,) = decide_all(second, baseline=first, drops=[MaxDrop(name=None, value=5)])
     assert f"the runs had different conditions: {said}" in result.reason
 
 
@@ -107,7 +107,7 @@ def test_runs_with_different_judges_are_refused(before: JudgeProvenance | None, 
     for one, other in ((first, second), (second, first)):
         with pytest.raises(UsageError, match="they had different judges"):
             compare(one, other)
-        (gate,) = judge(one, baseline=other, drops=[MaxDrop(name=None, value=5)])
+        (gate,) = decide_all(one, baseline=other, drops=[MaxDrop(name=None, value=5)])
         assert gate.state == "blocked"
         assert "they had different judges" in gate.reason
 
