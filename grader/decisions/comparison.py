@@ -17,11 +17,11 @@ from grader.scorers.means import mean_credit
 from grader.scorers.pairing import Compared, NothingPairedError, Side
 from grader.scorers.registry import AnyScorer, scorer_of
 from grader.statistics.corrections import benjamini_hochberg
-from grader.statistics.paired import LEVEL
+from grader.statistics.paired import DECIMALS, LEVEL
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 MAX_LABELS = 40
 """A breakdown with more labels than this is not compared group by group."""
@@ -63,9 +63,9 @@ class RunName(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __str__(self) -> str:
         """Return the file and the model, if they are known."""
-        known = self.results or self.predictions
-        called = self.name or self.model
-        return f"{known} ({called})" if known and called else known or called
+        file = self.results or self.predictions
+        name = self.name or self.model
+        return f"{file} ({name})" if file and name else file or name
 
 
 _ENDINGS = (".gz", ".json", ".jsonl", ".tsv", ".csv", ".xlsx", ".eval", "_results")
@@ -83,25 +83,34 @@ def distinct_names(names: Sequence[RunName]) -> list[RunName]:
 
     It follows a name that the user or the prediction file gave: `tiny (step300)`.
     """
-    alike = grouped(names, lambda run: run.short)
-    parts = {run.path: part for runs in alike.values() if len(runs) > 1 for run, part in _differing(runs)}
-    return [msgspec.structs.replace(run, name=part) if (part := parts.get(run.path)) else run for run in names]
+    new_names: dict[str, str] = {}
+    for runs in grouped(names, lambda run: run.short).values():
+        if len(runs) > 1:
+            new_names |= _names_from_paths(runs)
+    return [msgspec.structs.replace(run, name=name) if (name := new_names.get(run.path)) else run for run in names]
 
 
-def _differing(runs: list[RunName]) -> Iterator[tuple[RunName, str]]:
-    """Yield each run with the part of its path that differs: `m1` of `out/m1/vstar` beside `out/m2/vstar`."""
+def _names_from_paths(runs: list[RunName]) -> dict[str, str]:
+    """Return path -> name with the part of the path that differs: `m1` of `out/m1/vstar` beside `out/m2/vstar`.
+
+    The whole path, if a run has no such part.
+    """
     paths = [PurePath(run.path).parts for run in runs]
-    same_folders, same_ends = (
-        sum(1 for _ in takewhile(lambda level: len(set(level)) == 1, zip(*each, strict=False)))
-        for each in (paths, [path[::-1] for path in paths])
-    )
-    middles = [
-        str(PurePath(*path[same_folders : len(path) - same_ends])) if len(path) > same_folders + same_ends else ""
-        for path in paths
-    ]
-    for run, middle in zip(runs, middles if all(middles) else [run.path for run in runs], strict=True):
+    prefix = _common_prefix_length(paths)
+    suffix = _common_prefix_length([path[::-1] for path in paths])
+    parts = [path[prefix : len(path) - suffix] for path in paths]
+    middles = [str(PurePath(*part)) for part in parts] if all(parts) else [run.path for run in runs]
+    names = {}
+    for run, middle in zip(runs, middles, strict=True):
         name = run.name or run.model
-        yield run, f"{name} ({middle})" if name and middle else middle
+        names[run.path] = f"{name} ({middle})" if name and middle else middle
+    return names
+
+
+def _common_prefix_length(paths: Sequence[Sequence[str]]) -> int:
+    """Return how many first parts all paths have in common."""
+    levels = zip(*paths, strict=False)
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, levels))
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,30 +138,34 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
 def check_comparable(before: Report, after: Report) -> AnyScorer:
     """Return the scorer of two runs. Raises UsageError if a difference between them would be meaningless."""
-    for what in ("benchmark", "split", "protocol"):
-        first, second = getattr(before, what), getattr(after, what)
-        if first != second:
-            raise UsageError(f"These runs cannot be compared: {what} {first!r} and {second!r}.")
-    first, second = before.provenance.data_digest, after.provenance.data_digest
-    if first != second:
-        raise UsageError(
-            "These runs cannot be compared: they were graded against different data "
-            f"({first or 'unknown'} and {second or 'unknown'})."
-        )
-    if before.provenance.settings != after.provenance.settings:
-        raise UsageError(
-            "These runs cannot be compared: their scorer had different settings "
-            f"({before.provenance.settings} and {after.provenance.settings})."
-        )
-    ways = [(run.aggregation.mean_over, run.aggregation.f1_of) for run in (before, after)]
-    if ways[0] != ways[1] and all(map(any, ways)):
-        raise UsageError("These runs cannot be compared: `mean_over` or `f1_of` in benchmark.toml is another one.")
+    if problem := _why_not_comparable(before, after):
+        raise UsageError(f"These runs cannot be compared: {problem}.")
     check_judges(before, after)
     scorer = scorer_of(after)
     for report, which in ((before, "first"), (after, "second")):
         if not report.samples:
             raise UsageError(f"These runs cannot be compared: the {which} one has no scored samples.")
     return scorer
+
+
+def _why_not_comparable(before: Report, after: Report) -> str:
+    """Return what differs in benchmark, data or scoring, so that metrics mean different things; empty if nothing."""
+    for field in ("benchmark", "split", "protocol"):
+        first, second = getattr(before, field), getattr(after, field)
+        if first != second:
+            return f"{field} {first!r} and {second!r}"
+    first, second = before.provenance.data_digest, after.provenance.data_digest
+    if first != second:
+        return f"they were graded against different data ({first or 'unknown'} and {second or 'unknown'})"
+    first, second = before.provenance.settings, after.provenance.settings
+    if first != second:
+        return f"their scorer had different settings ({first} and {second})"
+    aggregations = [(run.aggregation.mean_over, run.aggregation.f1_of) for run in (before, after)]
+    # A run without either has metrics of the same meaning, and only lacks those of groups.
+    have_both = all(any(aggregation) for aggregation in aggregations)
+    if have_both and aggregations[0] != aggregations[1]:
+        return "`mean_over` or `f1_of` in benchmark.toml is another one"
+    return ""
 
 
 def compare(
@@ -180,12 +193,12 @@ def compare(
             rows.append(row)
     if not rows:
         raise NothingPairedError
-    rows = _corrected(rows, headline)
+    rows = _with_corrected_p_values(rows, headline)
     risen, fallen = flips(before, after, scorer, headline, reading)
     conditions = differences(before, after)
-    warning = (
-        [f"The runs had different conditions, which may change items: {in_words(conditions)}."] if conditions else []
-    )
+    notes = _correction_notes(rows)
+    if conditions:
+        notes.append(f"The runs had different conditions, which may change items: {in_words(conditions)}.")
     return Comparison(
         benchmark=after.benchmark,
         split=after.split,
@@ -195,7 +208,7 @@ def compare(
         risen=risen,
         fallen=fallen,
         made_differently=conditions,
-        notes=[*_correction(rows), *warning, *_notes(before, after)],
+        notes=[*notes, *_notes(before, after)],
         a=run_name(before, files[0], names[0]),
         b=run_name(after, files[1], names[1]),
     )
@@ -213,18 +226,22 @@ def compare_metric(
     return None
 
 
-def _corrected(rows: list[Compared], headline: str) -> list[Compared]:
+def _with_corrected_p_values(rows: list[Compared], headline: str) -> list[Compared]:
     """Correct the p values of every row but the first metric's, which was chosen before the data were seen."""
-    by_id = {id(row): row for row in rows}
+    rows = rows.copy()
     for reading in READINGS:
-        others = [row for row in rows if row.reading == reading and (row.name, row.group) != (headline, None)]
-        p_values = benjamini_hochberg([row.difference.p_value for row in others])
-        for row, corrected in zip(others, p_values, strict=True):
-            by_id[id(row)] = msgspec.structs.replace(row, corrected=corrected)
-    return list(by_id.values())
+        indexes = [
+            index
+            for index, row in enumerate(rows)
+            if row.reading == reading and (row.name, row.group) != (headline, None)
+        ]
+        p_values = benjamini_hochberg([rows[index].difference.p_value for index in indexes])
+        for index, p_value in zip(indexes, p_values, strict=True):
+            rows[index] = msgspec.structs.replace(rows[index], corrected=p_value)
+    return rows
 
 
-def _correction(rows: list[Compared]) -> list[str]:
+def _correction_notes(rows: list[Compared]) -> list[str]:
     number = max(sum(row.corrected is not None and row.reading == reading for row in rows) for reading in READINGS)
     if number < 2:
         return []
@@ -262,23 +279,28 @@ def flips(
 
     Of a metric that is not a mean of observations, those whose mean credit changed.
     """
-    earlier, later = (in_group(report, None) for report in (before, after))
+    samples_before, samples_after = in_group(before, None), in_group(after, None)
     if scorer.observe(metric) is not None:
-        first, second = (scorer.observations(report, metric, reading) or {} for report in (before, after))
+        values_before, values_after = (scorer.observations(report, metric, reading) or {} for report in (before, after))
     else:
-        first, second = (
-            {item: mean_credit(rows, reading) for item, rows in side.items()}
-            for side in (_scored_in(earlier, later, reading), _scored_in(later, earlier, reading))
+        values_before, values_after = (
+            {item: mean_credit(samples, reading) for item, samples in items.items()}
+            for items in (
+                _also_scored_in(samples_after, samples_before, reading),
+                _also_scored_in(samples_before, samples_after, reading),
+            )
         )
     changed = []
-    for item, was in first.items():
-        now = second.get(item)
-        if was is None or now is None or round(now - was, 12) == 0:
+    for item, value_before in values_before.items():
+        value_after = values_after.get(item)
+        if value_before is None or value_after is None or round(value_after - value_before, DECIMALS) == 0:
             continue
-        outcomes = _outcomes(earlier[item], reading), _outcomes(later[item], reading)
-        changed.append(Flip(item=item, before=was, after=now, outcomes=outcomes))
+        outcomes = _outcomes(samples_before[item], reading), _outcomes(samples_after[item], reading)
+        changed.append(Flip(item=item, before=value_before, after=value_after, outcomes=outcomes))
     changed.sort(key=lambda flip: -abs(flip.after - flip.before))
-    return [f for f in changed if f.after > f.before], [f for f in changed if f.after < f.before]
+    return [flip for flip in changed if flip.after > flip.before], [
+        flip for flip in changed if flip.after < flip.before
+    ]
 
 
 def item_values(report: Report, scorer: AnyScorer, metric: str, reading: ReadingName) -> dict[str, float | None]:
@@ -288,17 +310,17 @@ def item_values(report: Report, scorer: AnyScorer, metric: str, reading: Reading
     return {item: mean_credit(rows, reading) for item, rows in by_observation(report.samples).items()}
 
 
-def _scored_in(
-    clusters: dict[str, list[SampleResult]], others: dict[str, list[SampleResult]], reading: ReadingName
+def _also_scored_in(
+    other_run: dict[str, list[SampleResult]], items: dict[str, list[SampleResult]], reading: ReadingName
 ) -> dict[str, list[SampleResult]]:
-    """Keep only the samples that the other run scored, so that both runs are compared on the same samples."""
+    """Keep only the samples of items that the other run scored, so that runs are compared on the same samples."""
     scored = {
         (sample.qid, sample.sample)
-        for members in others.values()
-        for sample in members
+        for samples in other_run.values()
+        for sample in samples
         if sample.reading(reading).is_scored
     }
-    return {item: [s for s in members if (s.qid, s.sample) in scored] for item, members in clusters.items()}
+    return {item: [s for s in samples if (s.qid, s.sample) in scored] for item, samples in items.items()}
 
 
 def _outcomes(members: list[SampleResult], reading: ReadingName) -> list[str]:
@@ -306,16 +328,16 @@ def _outcomes(members: list[SampleResult], reading: ReadingName) -> list[str]:
 
 
 def _notes(before: Report, after: Report) -> list[str]:
-    valued = [
+    names_before, names_after = (
         dict.fromkeys(metric.name for metric in run.metrics if metric.group is None and metric.value is not None)
         for run in (before, after)
-    ]
-    in_one = [name for name in valued[0] | valued[1] if not all(name in names for names in valued)]
-    notes = [f"Not compared, because only one run has a value: {', '.join(in_one)}."] if in_one else []
-    first, second = (set(by_observation(report.samples)) for report in (before, after))
-    for alone, which in ((first - second, "first"), (second - first, "second")):
-        if alone:
-            number = counted(len(alone), "item")
+    )
+    in_one_run = [name for name in names_before | names_after if name not in names_before or name not in names_after]
+    notes = [f"Not compared, because only one run has a value: {', '.join(in_one_run)}."] if in_one_run else []
+    items_before, items_after = (set(by_observation(report.samples)) for report in (before, after))
+    for items, which in ((items_before - items_after, "first"), (items_after - items_before, "second")):
+        if items:
+            number = counted(len(items), "item")
             notes.append(f"{number} only in the {which} run: excluded from all differences.")
     for report, which in ((before, "first"), (after, "second")):
         if report.unscored:

@@ -64,9 +64,9 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     """The published models that were asked for; the ranks of the official reading count them."""
     notes: list[str] = []
 
-    def place(self, model: str) -> int | None:
+    def index_of(self, model: str) -> int | None:
         """Return the index of a run, by its name in tables; None: it is not on this board."""
-        return next((at for at, run in enumerate(self.runs) if run.short == model), None)
+        return next((index for index, run in enumerate(self.runs) if run.short == model), None)
 
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,17 +98,19 @@ def leaderboard(
     boards: list[list[NamedReport]] = []
     reasons: dict[int, str] = {}
     for run in _with_distinct_names(runs):
-        place, reason = _place(run, boards)
-        if place is None:
-            reasons |= {len(boards): reason} if reason else {}
+        index, reason = _board_index(run, boards)
+        if index is None:
+            reasons[len(boards)] = reason
             boards.append([run])
         else:
-            boards[place].append(run)
-    compared = [
-        _board(members, reading, reasons.get(at, ""), with_published=with_published)
-        for at, members in enumerate(boards)
-    ]
-    return Leaderboard(reading=reading, boards=compared)
+            boards[index].append(run)
+    return Leaderboard(
+        reading=reading,
+        boards=[
+            _board(members, reading, reasons[index], with_published=with_published)
+            for index, members in enumerate(boards)
+        ],
+    )
 
 
 def _with_distinct_names(runs: Sequence[NamedReport]) -> list[NamedReport]:
@@ -130,24 +132,25 @@ def _with_distinct_names(runs: Sequence[NamedReport]) -> list[NamedReport]:
     return [(name if name.name or name.model else next(new_names), report) for name, report in runs]
 
 
-def _place(run: NamedReport, boards: list[list[NamedReport]]) -> tuple[int | None, str]:
-    """Return the board of a run, or None and the reason why it does not fit a board of its benchmark."""
+def _board_index(run: NamedReport, boards: list[list[NamedReport]]) -> tuple[int | None, str]:
+    """Return the board of a run; or None, and why it does not fit the boards of its benchmark (empty: it has none)."""
     _, report = run
     reason = ""
-    for at, members in enumerate(boards):
+    for index, members in enumerate(boards):
         name, first = members[0]
         if (first.benchmark, first.split, first.protocol) != (report.benchmark, report.split, report.protocol):
             continue
         try:
-            _check_same(first, report)
+            _check_fits(first, report)
         except UsageError as error:
             reason = reason or f"Not in the same table as {name.short}. {error}"
             continue
-        return at, ""
+        return index, ""
     return None, reason
 
 
-def _check_same(first: Report, report: Report) -> None:
+def _check_fits(first: Report, report: Report) -> None:
+    """Raise UsageError if a run cannot be on the board that begins with `first`."""
     check_comparable(first, report)
     if (first.part and first.part.ids_hash) != (report.part and report.part.ids_hash):
         raise UsageError("These runs cannot be compared: they are of different parts of the benchmark.")
@@ -160,8 +163,9 @@ def _board(members: list[NamedReport], reading: ReadingName, reason: str, *, wit
     ordered = sorted(members, key=lambda run: _sort_key(run[1], metric, reading))
     names, reports = distinct_names([name for name, _ in ordered]), [report for _, report in ordered]
     first = reports[0]
-    models, notes = _published(names, reports, metric) if with_published else ([], [])
-    others: dict[ReadingName, list[PublishedModel]] = {"official": models, "careful": []}
+    models, notes = _published_models(names, reports, metric) if with_published else ([], [])
+    # Published values are official ones.
+    rivals: dict[ReadingName, list[PublishedModel]] = {"official": models, "careful": []}
     return Board(
         benchmark=first.benchmark,
         title=declarations.name_of(first),
@@ -171,19 +175,22 @@ def _board(members: list[NamedReport], reading: ReadingName, reason: str, *, wit
         judge=judge_of(first),
         metric=metric,
         runs=names,
-        rankings={name: _ranking(reports, metric, name, others[name]) for name in READINGS},
+        rankings={name: _ranking(reports, metric, name, rivals[name]) for name in READINGS},
         published=models,
         notes=[*([reason] if reason else []), *_notes(ordered), *notes],
     )
 
 
 def _sort_key(report: Report, metric: str, reading: ReadingName) -> tuple[bool, float]:
+    """Return the key that sorts the highest value first, and runs without one last."""
     row = report.metric(metric, reading)
     value = None if row is None else row.value
     return value is None, -(value or 0.0)
 
 
-def _published(names: list[RunName], reports: list[Report], metric: str) -> tuple[list[PublishedModel], list[str]]:
+def _published_models(
+    names: list[RunName], reports: list[Report], metric: str
+) -> tuple[list[PublishedModel], list[str]]:
     """Return the published models to show among runs, and notes. The runs of a board are of the same tasks."""
     benchmark = declarations.name_of(reports[0])
     known = published.load(reports[0].benchmark)
@@ -200,52 +207,53 @@ def _published(names: list[RunName], reports: list[Report], metric: str) -> tupl
 # --- rankings -----------------------------------------------------------------------------------------------------
 
 
-def _ranking(reports: list[Report], metric: str, reading: ReadingName, others: list[PublishedModel]) -> Ranking:
+def _ranking(reports: list[Report], metric: str, reading: ReadingName, models: list[PublishedModel]) -> Ranking:
     """Return the ranks that the paired tests of all pairs of runs allow, corrected for their number (Holm)."""
     values = [report.metric(metric, reading) for report in reports]
     changes = dict(_changes(reports, metric, reading))
-    corrected = holm([change.p_value for change in changes.values()])
-    ahead = [
-        (b, a) if change.value > 0 else (a, b)
-        for ((a, b), change), p_value in zip(changes.items(), corrected, strict=True)
+    p_values = holm([change.p_value for change in changes.values()])
+    wins = [
+        (second, first) if change.value > 0 else (first, second)
+        for ((first, second), change), p_value in zip(changes.items(), p_values, strict=True)
         if p_value < LEVEL
     ]
-    compared = {at for pair in changes for at in pair}
-    if others:
-        compared |= {at for at, value in enumerate(values) if value is not None and value.value is not None}
+    ranked = {run for pair in changes for run in pair}
+    if models:
+        # A single run, too, has a rank among published models.
+        ranked |= {run for run, value in enumerate(values) if value is not None and value.value is not None}
     ranks = [
-        _rank(at, ahead, len(compared), values[at], others) if at in compared else None for at in range(len(values))
+        _rank(run, wins, len(ranked), value, models) if run in ranked else None for run, value in enumerate(values)
     ]
     tests = list(dict.fromkeys(change.test for change in changes.values()))
     return Ranking(values=values, ranks=ranks, tests=tests, comparisons=len(changes))
 
 
 def _changes(reports: list[Report], metric: str, reading: ReadingName) -> Iterator[tuple[tuple[int, int], Difference]]:
-    """Yield the change from one run to another, for each pair of runs that can be compared."""
+    """Yield ((first, second), the change from the first run to the second) for each pair that can be compared."""
     scorer = scorer_of(reports[0])
-    for a, b in combinations(range(len(reports)), 2):
-        values = [report.metric(metric, reading) for report in (reports[a], reports[b])]
+    for pair in combinations(range(len(reports)), 2):
+        first, second = (reports[run] for run in pair)
+        values = [report.metric(metric, reading) for report in (first, second)]
         if any(value is None or value.value is None for value in values):
             continue
         with suppress(NothingPairedError):
-            first, second = Side(reports[a], reading), Side(reports[b], reading)
-            compared = scorer.compare(first, second, metric, None)
+            compared = scorer.compare(Side(first, reading), Side(second, reading), metric, None)
             if compared is None:
                 return
-            yield (a, b), compared.difference
+            yield pair, compared.difference
 
 
 def _rank(
-    run: int, ahead: list[tuple[int, int]], runs: int, value: Metric | None, others: list[PublishedModel]
+    run: int, wins: list[tuple[int, int]], runs: int, value: Metric | None, models: list[PublishedModel]
 ) -> tuple[int, int]:
-    """Return the best and the worst rank that agree with all significant differences between runs: `ahead`.
+    """Return the best and the worst rank that agree with all significant differences: `wins` (winner, loser).
 
-    Published values have no intervals: they are ahead or behind if they are outside the interval of the run.
+    Published values have no intervals: they are better or worse if they are outside the interval of the run.
     """
     low, high = (value.ci95 if value is not None else None) or (0.0, 100.0)
-    best = 1 + sum(second == run for _, second in ahead) + sum(other.value > high for other in others)
-    behind = sum(first == run for first, _ in ahead) + sum(other.value < low for other in others)
-    return best, runs + len(others) - behind
+    better = sum(loser == run for _, loser in wins) + sum(model.value > high for model in models)
+    worse = sum(winner == run for winner, _ in wins) + sum(model.value < low for model in models)
+    return 1 + better, runs + len(models) - worse
 
 
 # --- notes --------------------------------------------------------------------------------------------------------

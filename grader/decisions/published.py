@@ -62,27 +62,29 @@ def why_not_comparable(report: Report, known: Published) -> str:
 def models(reports: Iterable[Report], metric: str, known: Published) -> list[PublishedModel]:
     """Return the published models in the prompt modes of these runs, the best first."""
     modes = dict.fromkeys(_mode(report, known) for report in reports)
-    found = [
+    rows = [
         PublishedModel(model=name, mode=known.modes[mode], value=values[mode][metric])
         for name, values in known.models.items()
         for mode in modes
         if metric in values.get(mode, {})
     ]
-    return sorted(found, key=lambda model: -model.value)
+    return sorted(rows, key=lambda model: -model.value)
 
 
 def notes(name: str, report: Report, metric: str, known: Published) -> Iterator[str]:
     """Yield the settings of a run that differ from the published ones, or are not known."""
     if report.provenance.inference.get("mode") not in known.modes:
         yield f"{name}: its file does not say the prompt mode; it is shown among {known.modes[_mode(report, known)]}."
-    most = max(len(members) for members in by_task(report.samples).values())
-    samples = known.samples.get(metric, most)
-    if most != samples:
-        wanted = counted(samples, "sample")
-        yield f"{name}: {metric} is from {counted(most, 'sample')} of a task, the published one from {wanted}."
+    samples = max(len(members) for members in by_task(report.samples).values())
+    published_samples = known.samples.get(metric, samples)
+    if samples != published_samples:
+        published = counted(published_samples, "sample")
+        yield f"{name}: {metric} is from {counted(samples, 'sample')} of a task, the published one from {published}."
 
 
 def _mode(report: Report, known: Published) -> str:
     """Return the prompt mode of a run; if its file does not say it, the mode with the most published models."""
     mode = report.provenance.inference.get("mode")
-    return mode if mode in known.modes else max(known.modes, key=lambda m: sum(m in of for of in known.models.values()))
+    if mode in known.modes:
+        return str(mode)
+    return max(known.modes, key=lambda name: sum(name in modes for modes in known.models.values()))

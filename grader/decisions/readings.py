@@ -18,7 +18,7 @@ def careful_minus_official(report: Report) -> dict[str, Difference]:
     """Return the difference of each overall metric that is not the same in both readings."""
     scorer = scorer_of(report)
     sides = Side(report, "official"), Side(report, "careful")
-    found = {}
+    differences = {}
     for name, (official, careful) in report.overall().items():
         if official is None or careful is None or official.value is None or careful.value is None:
             continue
@@ -26,8 +26,8 @@ def careful_minus_official(report: Report) -> dict[str, Difference]:
             continue
         with suppress(NothingPairedError):
             if (compared := scorer.compare(*sides, name)) is not None:
-                found[name] = compared.difference
-    return found
+                differences[name] = compared.difference
+    return differences
 
 
 def in_words(report: Report) -> list[str]:
@@ -36,7 +36,7 @@ def in_words(report: Report) -> list[str]:
     if not differences:
         return []
     listed = "; ".join(
-        f"{name} {moved.value:+.1f} points (95 % interval {moved.ci95[0]:+.1f} to {moved.ci95[1]:+.1f})"
-        for name, moved in differences.items()
+        f"{name} {change.value:+.1f} points (95 % interval {change.ci95[0]:+.1f} to {change.ci95[1]:+.1f})"
+        for name, change in differences.items()
     )
     return [f"Careful minus official, paired by item: {listed}."]

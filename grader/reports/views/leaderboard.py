@@ -72,7 +72,7 @@ def _overview(leaderboard: Leaderboard) -> Table:
     for model in leaderboard.models():
         rows.append([Cell(text=model)])
         for board in leaderboard.boards:
-            rows[-1] += [_cell(board, reading, board.place(model)) for reading in READINGS]
+            rows[-1] += [_cell(board, reading, board.index_of(model)) for reading in READINGS]
     heads = [Column(name=f"{name}, {reading}") for name in _names(leaderboard.boards) for reading in READINGS]
     return Table(title="Models by benchmarks", columns=[_MODEL, *heads], rows=rows)
 
