@@ -15,7 +15,7 @@ from grader.options import Options
 from grader.results import READINGS, Metric, Outcome, Provenance, Reading, Report, SampleResult, count_unscored
 from grader.scorers import declarations
 from grader.scorers.mr_ben.facts import MrBenFacts, MrBenRunFacts, ReadingFacts
-from grader.scorers.mr_ben.figures import Weights
+from grader.scorers.mr_ben.mr_score import Weights
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 SAMPLES = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data"}

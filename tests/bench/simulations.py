@@ -21,7 +21,7 @@ from grader.decisions.gate import decide_all
 from grader.decisions.policy import Gate, Policy, decide
 from grader.decisions.thresholds import FailUnder, MaxDrop
 from grader.results import Aggregation, Report
-from grader.scorers.mr_ben.figures import Counts, RowFacts, Weights, intervals, vector_figures
+from grader.scorers.mr_ben.mr_score import Counts, RowFacts, Weights, jackknife_intervals, metric_arrays
 from grader.scorers.pairing import Side
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import benjamini_hochberg, holm
@@ -104,7 +104,7 @@ def mr_score(
     """Three solutions of each question, half of them correct on average."""
     share = Counts(tp=verdict, tn=verdict, fp=1 - verdict, fn=1 - verdict,  # type: ignore[arg-type]
                    step=verdict * step, reason=verdict * step * reason)  # type: ignore[arg-type]  # fmt: skip
-    truth = float(vector_figures(np.array([share], dtype=float), Weights())["mr_score"][0])
+    truth = float(metric_arrays(np.array([share], dtype=float), Weights())["mr_score"][0])
     held, shape = 0, (subjects, questions, 3)
     for _ in range(runs):
         gold = rng.random(shape) < 0.5
@@ -116,7 +116,7 @@ def mr_score(
             str(s): [(str(q), ROWS[tuple(key)]) for q, members in enumerate(subject) for key in members]
             for s, subject in enumerate(keys)
         }
-        made = intervals(rows)[None, "mr_score"]
+        made = jackknife_intervals(rows)[None, "mr_score"]
         held += made.low <= truth <= made.high
     return held
 

@@ -15,7 +15,7 @@ import pytest
 from grader.decisions.gate import decide_all
 from grader.decisions.thresholds import MaxDrop
 from grader.results import Report
-from grader.scorers.mr_ben.figures import Counts, Weights, vector_figures
+from grader.scorers.mr_ben.mr_score import Counts, Weights, metric_arrays
 from tests.conftest import cases
 from tests.made_runs import Row, mr_ben
 
@@ -81,7 +81,7 @@ def true_drop(worse: float) -> float:
         right = VERDICT * kept
         counts = Counts(tp=right, tn=right, fp=1 - right, fn=1 - right, step=right * STEP, reason=right * STEP * REASON)  # type: ignore[arg-type]
         sums.append(counts)
-    before, after = vector_figures(np.array(sums, dtype=float), Weights())["mr_score"]
+    before, after = metric_arrays(np.array(sums, dtype=float), Weights())["mr_score"]
     return float(before - after)
 
 

@@ -14,9 +14,9 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from grader.scorers.mr_ben import step as steps
 from grader.scorers.mr_ben.official import MrBenReading
 from grader.scorers.mr_ben.stance import LONGEST, Stance, stance
+from grader.scorers.mr_ben.step import NOT_APPLICABLE, code_line, number_of_quoted_step, step_in_line, step_in_prose
 from grader.scorers.patterns import Pattern
 from grader.scorers.places import fields, review, settle_fields
 
@@ -41,12 +41,12 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
             span=None,
             detail="the reasoning block is never closed",
         )
-    found = fields(reply)
-    named = partial(_step, reply, text, coding, solution, prose=not found["step"])
-    step = settle_fields(reply, found["step"], named)
-    verdict = settle_fields(reply, found["verdict"], partial(_verdict, reply), _is_same)
+    claims = fields(reply)
+    read_step = partial(_step, reply, text, coding, solution, prose=not claims["step"])
+    step = settle_fields(reply, claims["step"], read_step)
+    verdict = settle_fields(reply, claims["verdict"], partial(_verdict, reply), _is_same)
     correctness, rule, detail = _verdict_with_step(verdict, step.value if step else None)
-    reason = settle_fields(reply, found["reason"], partial(_reason, reply, text))
+    reason = settle_fields(reply, claims["reason"], partial(_reason, reply, text))
     return MrBenReading(
         correctness=correctness,
         step=step.value if step else None,
@@ -60,10 +60,12 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
 def decision_careful(text: str) -> Literal["correct", "wrong"] | None:
     """Return the judge's decision; None if a person could not tell (the judge is then asked again)."""
     reply = review(text)
-    found = settle_fields(reply, fields(reply)["verdict"], partial(_verdict, reply, prose=False), _is_same)
-    if found is None or found.several or found.value is None:
+    verdict = settle_fields(reply, fields(reply)["verdict"], partial(_verdict, reply, prose=False), _is_same)
+    if verdict is None or verdict.several or verdict.value is None:
         return None
-    return {"right": "correct", "wrong": "wrong"}.get(found.value.says)  # type: ignore[return-value]  # one of the two
+    if verdict.value.says == "right":
+        return "correct"
+    return "wrong" if verdict.value.says == "wrong" else None
 
 
 # --- what a claim says -----------------------------------------------------------------------------------------------
@@ -86,15 +88,16 @@ _REPAIRED = Pattern(
 
 
 def _lines(reply: OwnWords, claim: Claim) -> Iterator[tuple[int, str]]:
-    """Yield the first lines of a claim that say something, without markup and in lower case, with their places."""
-    at = claim.start
+    """Yield (start, line) of the first lines of a claim that say something, without markup and in lower case."""
+    start = claim.start
     for number, line in enumerate(reply.shown_low[claim.start : claim.end].split("\n")):
-        if line.strip() and number < _LINES:
-            yield at, line.partition("</")[0][:LONGEST]
-        at += len(line) + 1
+        if line.strip() and number < _MOST_LINES:
+            yield start, line.partition("</")[0][:LONGEST]
+        start += len(line) + 1
 
 
-_LINES = 6
+_MOST_LINES = 6
+"""Lines of a field that are read: what follows is explanation."""
 
 
 def _is_same(one: Stance, other: Stance) -> bool:
@@ -105,51 +108,58 @@ def _verdict(reply: OwnWords, claim: Claim, *, prose: bool = True) -> Stance | N
     """Return what a field, a line of its own, or all sentences on the solution say of it."""
     if claim.form == "body":
         return _in_prose(reply, claim) if prose else None
-    said = ((at, stance(line)) for at, line in _lines(reply, claim))
-    at, read = next(((at, read) for at, read in said if read), (0, None))
-    if read is None or claim.form == "sentence":
+    if claim.form == "sentence":
         return None
-    if claim.form == "line" and not (read.leading and _CLAUSE_END.match(reply.shown_low, at + read.end)):
+    stances = ((start, read) for start, line in _lines(reply, claim) if (read := stance(line)))
+    start, read = next(stances, (0, None))
+    if read is None:
         return None
-    return read._replace(start=at + read.start, end=at + read.end)
+    # A line of its own must be a verdict as a whole; a field has its heading.
+    if claim.form == "line" and not (read.leading and _CLAUSE_END.match(reply.shown_low, start + read.end)):
+        return None
+    return read._replace(start=start + read.start, end=start + read.end)
 
 
 def _in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
     """Return what sentences such as "the solution is incorrect because ..." say, if all agree."""
-    found: list[Stance] = []
+    stances: list[Stance] = []
     for start, end in reply.sentences:
         sentence = reply.shown_low[max(start, claim.start) : end]
         subject = _SUBJECT.search(sentence) or _NO_FAULT.match(sentence)
         if end <= claim.start or subject is None or _REPAIRED.search(sentence, 0, subject.start()):
             continue
         read = stance(sentence[subject.end() :])
-        if read and read.leading and read.says in ("right", "wrong"):
-            at = max(start, claim.start) + subject.end()
-            if _CLAUSE_END.match(sentence, subject.end() + read.end):
-                found.append(read._replace(start=at + read.start, end=at + read.end))
-    if len({read.says for read in found}) > 1:
-        return found[-1]._replace(says="mixed")
-    return found[-1] if found else None
+        if read is None or not read.leading or read.says not in ("right", "wrong"):
+            continue
+        if _CLAUSE_END.match(sentence, subject.end() + read.end):
+            offset = max(start, claim.start) + subject.end()
+            stances.append(read._replace(start=offset + read.start, end=offset + read.end))
+    if len({read.says for read in stances}) > 1:
+        return stances[-1]._replace(says="mixed")
+    return stances[-1] if stances else None
 
 
 def _sentences_that_find_fault(reply: OwnWords, claim: Claim) -> str:
     """Return the sentences of a claim that do not only call something right."""
-    spans = (reply.shown_low[max(start, claim.start) : end] for start, end in reply.sentences if end > claim.start)
-    return "\n".join(said for said in spans if (read := stance(said)) is None or read.says != "right")
+    sentences = (reply.shown_low[max(start, claim.start) : end] for start, end in reply.sentences if end > claim.start)
+    return "\n".join(text for text in sentences if (read := stance(text)) is None or read.says != "right")
 
 
 def _step(reply: OwnWords, text: str, coding: bool, solution: Solution, claim: Claim, *, prose: bool) -> str | None:
-    """Return the step that a field names, or the prose without one; the line of a program."""
+    """Return the step that a field names or quotes, for coding the line of the program; with `prose`, that of the body.
+
+    The body of a response about a program is not read: its numbers can be those of lines.
+    """
+    if claim.form == "body" and prose and not coding:
+        return step_in_prose(_sentences_that_find_fault(reply, claim))
     if claim.form != "declaration":
-        return (
-            steps.in_prose(_sentences_that_find_fault(reply, claim))
-            if prose and claim.form == "body" and not coding
-            else None
-        )
+        return None
     if coding:
-        return steps.code_line(_content(reply, text, claim), solution)
-    named = next((step for _, line in _lines(reply, claim) if (step := steps.numbered(line))), None)
-    return named or steps.quoted(_content(reply, text, claim), solution)
+        return code_line(_content(reply, text, claim), solution)
+    for _, line in _lines(reply, claim):
+        if step := step_in_line(line):
+            return step
+    return number_of_quoted_step(_content(reply, text, claim), solution)
 
 
 def _reason(reply: OwnWords, text: str, claim: Claim) -> str | None:
@@ -172,25 +182,25 @@ def _content(reply: OwnWords, text: str, claim: Claim) -> str:
 # --- the verdict and the step together -------------------------------------------------------------------------------
 
 
-def _verdict_with_step(found: Settled[Stance] | None, step: str | None) -> tuple[Correctness | None, str, str]:
+def _verdict_with_step(verdict: Settled[Stance] | None, step: str | None) -> tuple[Correctness | None, str, str]:
     """Return the verdict, its rule, and why there is none.
 
     If the response gives no verdict, or only a possible one, a named step decides: it says that there is a mistake.
     """
-    names_step = step is not None and step != steps.NOT_APPLICABLE
-    if found is None or found.value is None:
+    names_step = step is not None and step != NOT_APPLICABLE
+    if verdict is None or verdict.value is None:
         return ("incorrect", _IMPLIED, "") if names_step else (None, "no verdict", _UNSAID)
-    if found.several:
+    if verdict.several:
         return None, "several verdicts", "the verdicts contradict each other"
-    says = found.value.says
+    says = verdict.value.says
     if says in ("right", "wrong"):
-        rule = "heading" if found.claim.form == "declaration" else "sentence"
+        rule = "heading" if verdict.claim.form == "declaration" else "sentence"
         return ("correct" if says == "right" else "incorrect"), rule, ""
     if says == "doubt":
         return None, "undecided", "the response says that it cannot tell"
     if names_step:
         return "incorrect", "hedged, a step is named", ""
-    is_correct = says == "hedged" and step == steps.NOT_APPLICABLE
+    is_correct = says == "hedged" and step == NOT_APPLICABLE
     return ("correct", "hedged, no step is named", "") if is_correct else (None, "hedged", _BOTH)
 
 

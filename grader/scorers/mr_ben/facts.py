@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from grader.results import Facts, ReadingName, SampleResult, facts_as
-from grader.scorers.mr_ben.figures import RowFacts, Weights
+from grader.scorers.mr_ben.mr_score import RowFacts, Weights
 
 CORRECT = "correct"
 
@@ -42,15 +42,15 @@ class MrBenFacts(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     def row(self, reading: ReadingName) -> RowFacts:
         """Return the data from which MR-Score is computed."""
-        said = self.official if reading == "official" else self.careful
-        predicted = None if said.correctness is None else said.correctness == CORRECT
+        facts = self.official if reading == "official" else self.careful
+        predicted = None if facts.correctness is None else facts.correctness == CORRECT
         return RowFacts(
             gold_correct=self.gold == CORRECT,
             predicted_correct=predicted,
-            step=said.step,
-            reason=said.reason,
-            judged=self.judge is not None and said.reason is not None,
-            lost=said.lost,
+            step=facts.step,
+            reason=facts.reason,
+            judged=self.judge is not None and facts.reason is not None,
+            lost=facts.lost,
         )
 
 

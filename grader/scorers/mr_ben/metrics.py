@@ -9,9 +9,9 @@ import msgspec
 
 from grader.errors import InputError
 from grader.results import READINGS, Metric, ReadingName, SampleResult
-from grader.scorers.mr_ben import figures
+from grader.scorers.mr_ben import mr_score
 from grader.scorers.mr_ben.facts import facts_of
-from grader.scorers.mr_ben.figures import RowFacts, SubjectFigures, Weights
+from grader.scorers.mr_ben.mr_score import RowFacts, SubjectMetrics, Weights
 from grader.scorers.mr_ben.tasks import SUBJECT
 
 if TYPE_CHECKING:
@@ -68,22 +68,28 @@ def metrics(samples: list[SampleResult], weights: Weights) -> list[Metric]:
 def facts_by_subject(
     samples: list[SampleResult],
     reading: ReadingName,
-    beside: Iterable[SampleResult] = (),
-    beside_reading: ReadingName | None = None,
+    other_samples: Iterable[SampleResult] = (),
+    other_reading: ReadingName | None = None,
 ) -> FactsBySubject:
     """Return the data from which the metrics are computed; raises InputError.
 
-    `beside` has the samples of another run: rows that are unscored there (in `beside_reading`) are unscored here, too.
+    Rows that are unscored in the samples of another run, in `other_reading`, are unscored here, too.
     """
-    others = {(sample.qid, sample.sample): facts_of(sample).row(beside_reading or reading) for sample in beside}
+    other_rows = {
+        (sample.qid, sample.sample): facts_of(sample).row(other_reading or reading) for sample in other_samples
+    }
     table: FactsBySubject = {}
     for sample in samples:
-        facts = facts_of(sample).row(reading)
-        if (sample.qid, sample.sample) in others:
-            other = others[sample.qid, sample.sample]
-            unjudged = {part: None for part in ("step", "reason") if getattr(other, part) is None}
-            facts = msgspec.structs.replace(facts, **unjudged, lost=facts.lost or other.lost)
-        table.setdefault(subject_of(sample), []).append((sample.independent_unit, facts))
+        row = facts_of(sample).row(reading)
+        other = other_rows.get((sample.qid, sample.sample))
+        if other is not None:
+            row = msgspec.structs.replace(
+                row,
+                step=None if other.step is None else row.step,
+                reason=None if other.reason is None else row.reason,
+                lost=row.lost or other.lost,
+            )
+        table.setdefault(subject_of(sample), []).append((sample.independent_unit, row))
     return table
 
 
@@ -97,12 +103,11 @@ def subject_of(sample: SampleResult) -> str:
 
 def facts_of_both(before: Side, after: Side) -> tuple[FactsBySubject, FactsBySubject]:
     """Return the facts of two sides. Rows that one of them could not score are unscored in both, not changes."""
-    return _facts_beside(before, after), _facts_beside(after, before)
+    return _facts_of_side(before, after), _facts_of_side(after, before)
 
 
-def _facts_beside(one: Side, other: Side) -> FactsBySubject:
-    """Return the facts of one side; rows that are unscored on the other side are unscored here, too."""
-    return facts_by_subject(one.report.samples, one.reading, other.report.samples, other.reading)
+def _facts_of_side(side: Side, other: Side) -> FactsBySubject:
+    return facts_by_subject(side.report.samples, side.reading, other.report.samples, other.reading)
 
 
 def tally(samples: list[SampleResult]) -> dict[str, dict[str, dict[str, int]]]:
@@ -111,73 +116,82 @@ def tally(samples: list[SampleResult]) -> dict[str, dict[str, dict[str, int]]]:
     for reading in READINGS:
         by_subject = facts_by_subject(samples, reading)
         table[reading] = {
-            subject: {"rows": len(pairs), **figures.count([facts for _, facts in pairs])._asdict()}
+            subject: {"rows": len(pairs), **mr_score.count([facts for _, facts in pairs])._asdict()}
             for subject, pairs in by_subject.items()
         }
     return table
 
 
 def _reading_metrics(table: FactsBySubject, weights: Weights, reading: ReadingName) -> list[Metric]:
-    intervals = figures.intervals(table, weights)
-    counts = {subject: figures.count([facts for _, facts in pairs]) for subject, pairs in table.items()}
-    values = {subject: figures.figures_of_counts(c, weights) for subject, c in counts.items()}
-    extremes = {subject: figures.bounds(c, weights) for subject, c in counts.items()}
-    missing = {subject: figures.not_judged(c, weights) for subject, c in counts.items()}
-    questions = {subject: len({q for q, facts in pairs if not facts.lost}) for subject, pairs in table.items()}
-    everything: list[_Row] = [
-        _Row(
-            subject=None,
-            value=figures.mean_figures([value for subject, value in values.items() if questions[subject]]),
-            low=figures.mean_figures([low for low, _ in extremes.values()]),
-            high=figures.mean_figures([high for _, high in extremes.values()]),
-            missing=set().union(*missing.values()),
-            n=sum(questions.values()),
-        )
-    ]
-    everything += [
-        _Row(subject=s, value=values[s], low=extremes[s][0], high=extremes[s][1], missing=missing[s], n=questions[s])
-        for s in table
-    ]
-    return [metric for row in everything if row.n for metric in _metrics_of(row, intervals, reading)]
+    """Return the metrics of one reading: first the means over subjects, then the metrics of each subject."""
+    intervals = mr_score.jackknife_intervals(table, weights)
+    subjects = {subject: _subject_row(subject, pairs, weights) for subject, pairs in table.items()}
+    rows = [_mean_row(list(subjects.values())), *subjects.values()]
+    return [metric for row in rows if row.n for metric in _row_metrics(row, intervals, reading)]
+
+
+def _subject_row(subject: str, pairs: list[tuple[str, RowFacts]], weights: Weights) -> _Row:
+    counts = mr_score.count(facts for _, facts in pairs)
+    low, high = mr_score.bounds(counts, weights)
+    return _Row(
+        subject=subject,
+        value=mr_score.metrics_of_counts(counts, weights),
+        low=low,
+        high=high,
+        not_judged=mr_score.not_judged(counts, weights),
+        n=len({question for question, facts in pairs if not facts.lost}),
+    )
+
+
+def _mean_row(subjects: list[_Row]) -> _Row:
+    """Return the mean over subjects; one without a scored row counts only in the bounds."""
+    return _Row(
+        subject=None,
+        value=mr_score.mean_metrics([row.value for row in subjects if row.n]),
+        low=mr_score.mean_metrics([row.low for row in subjects]),
+        high=mr_score.mean_metrics([row.high for row in subjects]),
+        not_judged=set().union(*(row.not_judged for row in subjects)),
+        n=sum(row.n for row in subjects),
+    )
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
     """The metrics of a subject, or of the mean over subjects."""
 
     subject: str | None
-    value: SubjectFigures
-    low: SubjectFigures
-    high: SubjectFigures
-    missing: set[str]
-    """Names of the metrics that were not judged."""
+    value: SubjectMetrics
+    low: SubjectMetrics
+    high: SubjectMetrics
+    not_judged: set[str]
+    """Names of the metrics without a value, because no row was judged."""
     n: int
     """Number of questions with a scored row; without any, there are no metrics."""
 
 
-def _metrics_of(
+def _row_metrics(
     row: _Row, intervals: Mapping[tuple[str | None, str], Interval], reading: ReadingName
 ) -> Iterator[Metric]:
     group = None if row.subject is None else f"{SUBJECT}={row.subject}"
-    for name in figures.FIGURES:
+    for name in mr_score.METRICS:
         low, high = getattr(row.low, name), getattr(row.high, name)
-        interval, judged = intervals[row.subject, name], name not in row.missing
+        interval, is_judged = intervals[row.subject, name], name not in row.not_judged
         yield Metric(
             name=name,
             reading=reading,
             group=group,
-            value=getattr(row.value, name) if judged else None,
-            ci95=(interval.low, interval.high) if judged else None,
-            stderr=interval.stderr if judged else None,
+            value=getattr(row.value, name) if is_judged else None,
+            ci95=(interval.low, interval.high) if is_judged else None,
+            stderr=interval.stderr if is_judged else None,
             n=row.n,
             bounds=(min(low, high), max(low, high)) if low != high else msgspec.UNSET,
         )
     unread, scored, rows = row.value.counts.unread, row.value.rows, row.low.rows
-    least, most = (100 * (1 - (unread + more) / rows) for more in (rows - scored, 0))
+    worst, best = 100 * (1 - (unread + rows - scored) / rows), 100 * (1 - unread / rows)
     yield Metric(
         name=PARSE_RATE,
         reading=reading,
         group=group,
         value=100 * (1 - unread / scored),
         n=row.n,
-        bounds=(least, most) if scored < rows else msgspec.UNSET,
+        bounds=(worst, best) if scored < rows else msgspec.UNSET,
     )

@@ -47,19 +47,20 @@ _STEP_WORDS = {f"step {number}": str(number) for number in range(30)}
 
 def parse_official(text: str) -> RawFields:
     """Cut a response at the three headings; if a heading is not found, its field and the later ones are empty."""
-    cuts: list[str] = []
+    parts: list[str] = []
     rest = text
     for heading in _HEADINGS:
-        found = _next_heading(rest, heading, 0)
-        if found is None:
+        span = _next_heading(rest, heading, 0)
+        if span is None:
             break
-        cuts.append(rest[: found[0]])
-        following = _next_heading(rest, heading, found[1])
-        rest = rest[found[1] : following[0] if following else len(rest)]
+        parts.append(rest[: span[0]])
+        # The source splits at a heading and takes the second part, which ends where this heading stands again.
+        repeated = _next_heading(rest, heading, span[1])
+        rest = rest[span[1] : repeated[0] if repeated else len(rest)]
     else:
-        cuts.append(rest)
-    cuts += [""] * 4
-    return cuts[1], cuts[2], cuts[3]
+        parts.append(rest)
+    _before, correctness, step, reason = (*parts, "", "", "", "")[:4]
+    return correctness, step, reason
 
 
 def parse_mr_gsm8k(text: str) -> RawFields:
@@ -72,8 +73,8 @@ def parse_mr_gsm8k(text: str) -> RawFields:
     if verdict is None or step is None:
         return "", "", ""
     reason = text[text.index(_GSM8K_HEADINGS[2]) + len(_GSM8K_HEADINGS[2]) :].lstrip()
-    said = {"correct": "correct", "wrong": "incorrect", "incorrect": "incorrect"}.get(verdict.lower(), "")
-    return said, step if step.isdigit() else _STEP_WORDS.get(step.lower(), ""), reason
+    correctness = {"correct": "correct", "wrong": "incorrect", "incorrect": "incorrect"}.get(verdict.lower(), "")
+    return correctness, step if step.isdigit() else _STEP_WORDS.get(step.lower(), ""), reason
 
 
 def _between(text: str, heading: str, following: str) -> str | None:
@@ -88,12 +89,13 @@ def _next_heading(text: str, name: str, begin: int) -> tuple[int, int] | None:
 
     Equivalent to the official expression, but searches for the name first: many times faster on long responses.
     """
-    at = text.find(name, begin)
-    if at < 0:
+    start = text.find(name, begin)
+    if start < 0:
         return None
-    stars = len(text[max(begin, at - 2) : at]) - len(text[max(begin, at - 2) : at].rstrip("*"))
-    after = _AFTER_HEADING.match(text, at + len(name))
-    return at - stars, after.end() if after else at + len(name)
+    before = text[max(begin, start - 2) : start]
+    stars = len(before) - len(before.rstrip("*"))
+    after = _AFTER_HEADING.match(text, start + len(name))
+    return start - stars, after.end() if after else start + len(name)
 
 
 def official_letters(field: str) -> str:
@@ -106,8 +108,8 @@ def official_step_for_gate(field: str) -> str:
     stripped = field.strip()
     if stripped.isdigit():
         return stripped
-    kept = "".join(char for char in stripped.lower() if char.isalnum() or char == " ")
-    return _STEP_WORDS.get(kept, "")
+    words = "".join(char for char in stripped.lower() if char.isalnum() or char == " ")
+    return _STEP_WORDS.get(words, "")
 
 
 def official_step_for_score(field: str) -> str:
@@ -122,15 +124,15 @@ def read_official(text: str, parser: Parser = "mr-ben") -> MrBenReading:
     correctness: Correctness | None = (
         "correct" if letters == "correct" else "incorrect" if letters == "incorrect" else None
     )
-    found = any(raw)
+    has_headings = any(raw)
     return MrBenReading(
         correctness=correctness,
         step=official_step_for_gate(raw[1]) or None,
         error_reason=raw[2].strip(),
         raw=raw,
-        rule="official headings" if found else "headings not found",
-        span=_span_of_correctness(text, raw[0]) if found and parser == "mr-ben" else None,
-        detail="" if correctness else _why_not(raw),
+        rule="official headings" if has_headings else "headings not found",
+        span=_span_of_correctness(text, raw[0]) if has_headings and parser == "mr-ben" else None,
+        detail="" if correctness else _unread_reason(raw),
     )
 
 
@@ -147,7 +149,7 @@ def decision_official(reply: str) -> str:
     return reply[reply.find(decision) + len(decision) :].lstrip()
 
 
-def credited_official(decision: str) -> bool:
+def is_credited_official(decision: str) -> bool:
     """Whether the official scorer credits a decision. QUIRK: "Incorrect" contains "correct" and is credited."""
     return "correct" in decision.lower()
 
@@ -160,7 +162,8 @@ def _span_of_correctness(text: str, field: str) -> tuple[int, int] | None:
     return start, max(start, heading[1] + len(field.rstrip()))
 
 
-def _why_not(raw: RawFields) -> str:
+def _unread_reason(raw: RawFields) -> str:
+    """Return why a response has no verdict, for people."""
     if not any(raw):
         return "the three headings are not there in the official spelling and order"
     return "the correctness field has other letters than correct or incorrect"

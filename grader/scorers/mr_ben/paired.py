@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Self
 
-from grader.scorers.mr_ben.figures import Counts, Weights, counts_by_question, vector_figures
+from grader.scorers.mr_ben.mr_score import Counts, Weights, counts_by_question, metric_arrays
 from grader.statistics.paired import Difference, difference_from_changes
 
 if TYPE_CHECKING:
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from grader.scorers.mr_ben.figures import RowFacts
+    from grader.scorers.mr_ben.mr_score import RowFacts
 
     Rows = Mapping[str, Sequence[tuple[str, RowFacts]]]
     Matrix = NDArray[np.float64]
 
 _Kinds = Counter[tuple[Counts, Counts]]
+"""The counts of a question in the run before and after -> the number of such questions, of one subject."""
 
 
 def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: str | None = None) -> Difference:
@@ -34,74 +35,89 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
 
     Questions that only one run has are left out. Raises ValueError if none is left.
     """
-    pairs = _subjects(before, after, subject)
-    reach = 200 if name == "mcc" else 100  # the largest possible change of the metric
-    value = math.fsum(_change(kinds, name, weights) for kinds in pairs) / len(pairs)
-    total = sum(kinds.total() for kinds in pairs)
+    subjects = _subjects(before, after, subject)
+    pairs = [_metric_pair(kinds, name, weights) for kinds in subjects]
+    value = math.fsum(later - earlier for earlier, later in pairs) / len(pairs)
+    total = sum(kinds.total() for kinds in subjects)
     effects = [
-        (total / len(pairs) * effect, number)  # all subjects have the same weight
-        for kinds in pairs
-        for effect, number in _effects(kinds, name, weights)
+        (total / len(subjects) * effect, repeats)  # all subjects have the same weight
+        for kinds in subjects
+        for effect, repeats in _effects(kinds, name, weights)
     ]
+    largest = 200 if name == "mcc" else 100
     # With few questions, the effect of one can exceed the metric's range, because the metric is not linear.
-    scale = max(reach, *(abs(effect) for effect, _ in effects))
-    changes = [change for effect, number in effects for change in [round(effect / scale, 12)] * number]
+    scale = max(largest, *(abs(effect) for effect, _ in effects))
+    # Rounded, so that equal effects that are computed in another order stay equal in the test.
+    changes = [change for effect, repeats in effects for change in [round(effect / scale, 12)] * repeats]
     return difference_from_changes(
         changes,
         value=value / 100,
         scale=scale / 100,
         n=total,
         differing=sum(change != 0 for change in changes),
-        largest=reach / 100,
+        largest=largest / 100,
     )
 
 
 def levels(before: Rows, after: Rows, name: str, weights: Weights, subject: str | None = None) -> tuple[float, float]:
     """Return the metric before and after, on the questions that both runs have; raises ValueError if there is none."""
-    pairs = _subjects(before, after, subject)
-    sides = [[float(_metric_values(sums, name, weights)[0]) for sums in _totals(kinds)[1:]] for kinds in pairs]
-    first, second = (math.fsum(side) / len(pairs) for side in zip(*sides, strict=True))
-    return first, second
+    pairs = [_metric_pair(kinds, name, weights) for kinds in _subjects(before, after, subject)]
+    earlier, later = (math.fsum(values) / len(pairs) for values in zip(*pairs, strict=True))
+    return earlier, later
 
 
 def _subjects(before: Rows, after: Rows, subject: str | None) -> list[_Kinds]:
-    pairs = [_pairs(before.get(key, ()), after.get(key, ())) for key in ([subject] if subject else before)]
-    pairs = [kinds for kinds in pairs if kinds]
-    if not pairs:
+    keys = [subject] if subject else before
+    subjects = [kinds for key in keys if (kinds := _question_kinds(before.get(key, ()), after.get(key, ())))]
+    if not subjects:
         raise ValueError("nothing to compare")
-    return pairs
+    return subjects
 
 
-def _pairs(before: Sequence[tuple[str, RowFacts]], after: Sequence[tuple[str, RowFacts]]) -> _Kinds:
+def _question_kinds(before: Sequence[tuple[str, RowFacts]], after: Sequence[tuple[str, RowFacts]]) -> _Kinds:
     """Count the scored questions by their counts in both runs: questions with equal counts are interchangeable.
 
     A row is scored in both runs or in none.
     """
     first, second = counts_by_question(before), counts_by_question(after)
-    scored = [question for question, counts in first.items() if question in second and any(counts[:4])]
+    scored = [question for question, counts in first.items() if question in second and counts.scored_rows]
     return Counter((first[question], second[question]) for question in scored)
 
 
-def _change(kinds: _Kinds, name: str, weights: Weights) -> float:
-    """Return the change of a subject's metric."""
-    _, before, after = _totals(kinds)
-    return float(_metric_values(after, name, weights)[0] - _metric_values(before, name, weights)[0])
+def _metric_pair(kinds: _Kinds, name: str, weights: Weights) -> tuple[float, float]:
+    """Return a subject's metric before and after."""
+    totals = _Totals.of_kinds(kinds)
+    before, after = (float(_metric_values(sums, name, weights)[0]) for sums in (totals.before, totals.after))
+    return before, after
 
 
 def _effects(kinds: _Kinds, name: str, weights: Weights) -> list[tuple[float, int]]:
-    """Return, for each kind of question, its effect on the subject's metric and the number of such questions."""
-    ordered, before, after = _totals(kinds)
-    middle = (before + after) / 2
-    half = (_matrix([b for _, b in ordered]) - _matrix([a for a, _ in ordered])) / 2
-    effects = _metric_values(middle + half, name, weights) - _metric_values(middle - half, name, weights)
-    return [(float(effect), kinds[kind]) for effect, kind in zip(effects, ordered, strict=True)]
+    """Return, for each kind of question, its effect on the subject's metric and the number of such questions.
+
+    An effect is the change of the metric when one question changes, with all others halfway between the runs.
+    """
+    totals = _Totals.of_kinds(kinds)
+    halfway = (totals.before + totals.after) / 2
+    half_change = (_matrix([after for _, after in totals.kinds]) - _matrix([before for before, _ in totals.kinds])) / 2
+    changed, unchanged = halfway + half_change, halfway - half_change
+    effects = _metric_values(changed, name, weights) - _metric_values(unchanged, name, weights)
+    return [(float(effect), kinds[kind]) for effect, kind in zip(effects, totals.kinds, strict=True)]
 
 
-def _totals(kinds: _Kinds) -> tuple[list[tuple[Counts, Counts]], Matrix, Matrix]:
-    ordered = sorted(kinds)
-    sizes = _matrix([kinds[kind] for kind in ordered])
-    before, after = (sizes @ _matrix([kind[side] for kind in ordered]) for side in (0, 1))
-    return ordered, before[None, :], after[None, :]
+class _Totals(NamedTuple):
+    """The sums of a subject's counts in both runs."""
+
+    kinds: list[tuple[Counts, Counts]]
+    before: Matrix
+    """One row, with the fields of `Counts`."""
+    after: Matrix
+
+    @classmethod
+    def of_kinds(cls, kinds: _Kinds) -> Self:
+        ordered = sorted(kinds)
+        repeats = _matrix([kinds[kind] for kind in ordered])
+        before, after = (repeats @ _matrix([kind[side] for kind in ordered]) for side in (0, 1))
+        return cls(ordered, before[None, :], after[None, :])
 
 
 def _matrix(rows: Sequence[object]) -> Matrix:
@@ -111,4 +127,4 @@ def _matrix(rows: Sequence[object]) -> Matrix:
 
 
 def _metric_values(sums: Matrix, name: str, weights: Weights) -> Matrix:
-    return vector_figures(sums, weights)[name]
+    return metric_arrays(sums, weights)[name]

@@ -115,43 +115,44 @@ def load_demonstrations(place: Path) -> dict[str, list[Mapping[str, Any]]]:
     """Read the demonstrations beside the subject files, by fine subject; raises InputError."""
     path = (place if place.is_dir() else place.parent) / DEMONSTRATIONS
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=dict[str, list[dict[str, Any]]])
+        by_subject = msgspec.json.decode(path.read_bytes(), type=dict[str, list[dict[str, Any]]])
     except OSError as error:
         raise InputError(
             [f"--shots: {path} cannot be read: {error.strerror}; the benchmark's repository has it"]
         ) from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError([f"{path}: {error}; expected {{subject: [demonstrations]}}"]) from error
-    return {subject: list(demonstrations) for subject, demonstrations in found.items()}
+    return {subject: list(demonstrations) for subject, demonstrations in by_subject.items()}
 
 
-def chosen(
-    demonstrations: Mapping[str, list[Mapping[str, Any]]], row: Mapping[str, Any], shots: int
+def demonstrations_for(
+    row: Mapping[str, Any], by_subject: Mapping[str, list[Mapping[str, Any]]], shots: int
 ) -> list[Mapping[str, Any]]:
     """Return the first demonstrations of the row's subject; raises InputError if there are too few."""
     subject = str(row.get("Subject", row.get("subject", "")))
-    found = demonstrations.get(subject, [])
-    if len(found) < shots:
-        raise InputError([f"{DEMONSTRATIONS}: {len(found)} demonstrations for {subject!r}, but --shots is {shots}"])
-    return found[:shots]
+    demonstrations = by_subject.get(subject, [])
+    if len(demonstrations) < shots:
+        number = len(demonstrations)
+        raise InputError([f"{DEMONSTRATIONS}: {number} demonstrations for {subject!r}, but --shots is {shots}"])
+    return demonstrations[:shots]
 
 
 def _coding_demonstrations(demonstrations: Sequence[Mapping[str, Any]]) -> str:
     if not demonstrations:
         return ""
-    shown = (
-        f"Question: \n{each['Question']}\n\nCode solution: \n{each['Solution']}\n\n{each['cot_analysis']}\n"
-        for each in demonstrations
+    texts = (
+        f"Question: \n{example['Question']}\n\nCode solution: \n{example['Solution']}\n\n{example['cot_analysis']}\n"
+        for example in demonstrations
     )
-    return f"Followings are the {len(demonstrations)}-shot examples for your reference:\n\n" + "".join(shown)
+    return f"Followings are the {len(demonstrations)}-shot examples for your reference:\n\n" + "".join(texts)
 
 
 def _demonstrations(demonstrations: Sequence[Mapping[str, Any]]) -> str:
     if not demonstrations:
         return ""
-    shown = (
-        f"Question: {each['Question']}\nOptions: {each['Options']}\n"
-        f"Step by Step Solution: {each['Model_Solution_Steps']}\n{each['cot_analysis']}\n\n"
-        for each in demonstrations
+    texts = (
+        f"Question: {example['Question']}\nOptions: {example['Options']}\n"
+        f"Step by Step Solution: {example['Model_Solution_Steps']}\n{example['cot_analysis']}\n\n"
+        for example in demonstrations
     )
-    return f"\nFollowings are the {len(demonstrations)}-shot examples for your reference:\n\n" + "".join(shown)
+    return f"\nFollowings are the {len(demonstrations)}-shot examples for your reference:\n\n" + "".join(texts)

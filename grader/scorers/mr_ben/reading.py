@@ -12,8 +12,8 @@ import msgspec
 from grader.scorers.mr_ben.careful import decision_careful
 from grader.scorers.mr_ben.official import (
     MrBenReading,
-    credited_official,
     decision_official,
+    is_credited_official,
     official_letters,
     official_step_for_gate,
     official_step_for_score,
@@ -50,10 +50,10 @@ def needs_judge_careful(gold: GoldRow, reading: MrBenReading) -> bool:
     """Whether the judge's decision can matter: error found, step correct (coding: any step), reason given."""
     if gold.correct or reading.correctness != "incorrect":
         return False
-    reason = not NO_STEP.fullmatch(reading.error_reason.lower()) and reading.error_reason
+    has_reason = reading.error_reason != "" and not NO_STEP.fullmatch(reading.error_reason.lower())
     if gold.coding:
-        return bool(reason or reading.step)
-    return bool(reason) and steps_match(reading.step, gold)
+        return has_reason or bool(reading.step)
+    return has_reason and steps_match(reading.step, gold)
 
 
 def credit_official(gold: GoldRow, reading: MrBenReading, reply: str | None) -> Credit:
@@ -63,7 +63,7 @@ def credit_official(gold: GoldRow, reading: MrBenReading, reply: str | None) -> 
     """
     if gold.correct or official_letters(reading.raw[0]) != "incorrect":
         return Credit(step=False, reason=False)
-    credited = reply is not None and credited_official(decision_official(reply))
+    credited = reply is not None and is_credited_official(decision_official(reply))
     if gold.coding and credited:
         return Credit(step=True, reason=True)
     matches = official_step_for_score(reading.raw[1]) == gold.step
@@ -82,8 +82,8 @@ def credit_careful(gold: GoldRow, reading: MrBenReading, decision: str | None) -
         return Credit(step=matches, reason=False)
     if decision is None:
         return Credit(step=True if matches else None, reason=None)
-    right = decision == "correct"
-    return Credit(step=matches or (gold.coding and right), reason=right)
+    is_right = decision == "correct"
+    return Credit(step=matches or (gold.coding and is_right), reason=is_right)
 
 
 def difference_kind(gold: GoldRow, official: MrBenReading, careful: MrBenReading, reply: str | None) -> str:
@@ -96,25 +96,23 @@ def difference_kind(gold: GoldRow, official: MrBenReading, careful: MrBenReading
     if gold.correct or careful.correctness != "incorrect":
         return ""
     scored = official_step_for_score(official.raw[1])
-    credited = reply is not None and credited_official(decision_official(reply))
+    credited = reply is not None and is_credited_official(decision_official(reply))
     if gold.coding and not gold.step.strip() and scored == gold.step and not credited:
         return "empty gold step"
     if not gold.coding and (scored == gold.step) != steps_match(careful.step, gold):
         return "bare digit" if official.raw[1].strip().isdigit() else "wording of the step"
-    return _judge_difference(gold, careful, reply)
+    if reply is not None and (kind := _judge_reply_kind(reply)):
+        return kind
+    # Officially, a line counts only if the judge credits it; here, it does if it is the annotated one.
+    return "code line" if gold.coding and not credited and steps_match(careful.step, gold) else ""
 
 
-def _judge_difference(gold: GoldRow, careful: MrBenReading, reply: str | None) -> str:
-    if reply is not None:
-        credited = credited_official(decision_official(reply))
-        decided = decision_careful(reply)
-        if credited and decided == "wrong":
-            return '"Incorrect" credited'
-        if credited != (decided == "correct"):
-            return "judge reply not in the official format"
-        if credited:
-            return ""
-    return "code line" if gold.coding and steps_match(careful.step, gold) else ""
+def _judge_reply_kind(reply: str) -> str:
+    """Name why the readings of a judge's reply differ; empty if they do not."""
+    credited, decision = is_credited_official(decision_official(reply)), decision_careful(reply)
+    if credited and decision == "wrong":
+        return '"Incorrect" credited'
+    return "judge reply not in the official format" if credited != (decision == "correct") else ""
 
 
 def steps_match(predicted: str | None, gold: GoldRow) -> bool:

@@ -79,7 +79,7 @@ def read(
     ]
 
 
-def samples_of(
+def make_samples(
     tasks: Mapping[str, MrBenTask],
     predictions: Mapping[str, list[str]],
     replies: list[Response],
@@ -87,58 +87,69 @@ def samples_of(
 ) -> list[SampleResult]:
     """Return the results of the replies and of the missing ones, in the benchmark's order."""
     samples = [_sample(reply, answers.get(reply.key)) for reply in replies]
-    samples += [_absent(tasks[qid]) for qid, texts in predictions.items() if not texts]
+    samples += [_sample_without_response(tasks[qid]) for qid, texts in predictions.items() if not texts]
     order = {qid: number for number, qid in enumerate(predictions)}
     return sorted(samples, key=lambda sample: order[sample.qid])
 
 
-def without_failures(samples: list[SampleResult], oddities: Oddities) -> list[SampleResult]:
+def exclude_failures(samples: list[SampleResult], oddities: Oddities) -> list[SampleResult]:
     """Mark the oddities, and exclude server failures from the data behind the careful metrics."""
     return [
-        msgspec.structs.replace(sample, facts=_lost_facts(sample)) if sample.careful.rule == SERVER_FAILURE else sample
+        _without_careful_facts(sample) if sample.careful.rule == SERVER_FAILURE else sample
         for sample in marked(samples, oddities)
     ]
 
 
-def _lost_facts(sample: SampleResult) -> MrBenFacts:
-    facts = facts_of(sample)
+def _without_careful_facts(sample: SampleResult) -> SampleResult:
     careful = ReadingFacts(correctness=None, step=None, reason=None, lost=True)
-    return msgspec.structs.replace(facts, careful=careful, difference=None)
+    facts = msgspec.structs.replace(facts_of(sample), careful=careful, difference=None)
+    return msgspec.structs.replace(sample, facts=facts)
 
 
 def _sample(reply: Response, answer: JudgeReply | None) -> SampleResult:
-    said = None if answer is None else answer.text if answer.text is not None else answer.unreadable
-    official = _official_credit(reply, said)
+    """Return the result of a response; `answer` is the judge's, None if it was not asked."""
+    judge_text = None if answer is None else _readable_text(answer)
+    official = _official_credit(reply, judge_text)
     careful = mr_ben.credit_careful(reply.gold, reply.careful, _decision(answer))
-    why = "" if answer is None else answer.error
+    judge_error = "" if answer is None else answer.error
     facts = MrBenFacts(
         gold="correct" if reply.gold.correct else "incorrect",
         gold_step=reply.gold.step,
         official=_facts(reply.official, official),
         careful=_facts(reply.careful, careful),
-        judge=None if said is None else said[:4000],
-        difference=mr_ben.difference_kind(reply.gold, reply.official, reply.careful, said) or None,
+        judge=None if judge_text is None else judge_text[:_LONGEST_JUDGE_TEXT],
+        difference=mr_ben.difference_kind(reply.gold, reply.official, reply.careful, judge_text) or None,
     )
     return SampleResult(
         qid=reply.qid,
         sample=reply.sample,
-        official=_reading(reply, reply.official, official, why),
-        careful=_reading(reply, reply.careful, careful, why),
+        official=_reading(reply, reply.official, official, judge_error),
+        careful=_reading(reply, reply.careful, careful, judge_error),
         unit=reply.task.unit,
         groups=reply.task.groups,
         facts=facts,
     )
 
 
-def _official_credit(reply: Response, said: str | None) -> Credit:
+_LONGEST_JUDGE_TEXT = 4000
+
+
+def _readable_text(answer: JudgeReply) -> str | None:
+    """Return the judge's reply, also one without a decision: the official scorer reads any; None if there is none."""
+    return answer.text if answer.text is not None else answer.unreadable
+
+
+def _official_credit(reply: Response, judge_text: str | None) -> Credit:
     """Return the official credit; parts that depend on a missing reply of the judge are unscored."""
     if not reply.asks_official:
         return mr_ben.credit_official(reply.gold, reply.official, None)
-    credit = mr_ben.credit_official(reply.gold, reply.official, said)
-    if said is not None or official_letters(reply.official.raw[0]) != "incorrect":
+    credit = mr_ben.credit_official(reply.gold, reply.official, judge_text)
+    if judge_text is not None or official_letters(reply.official.raw[0]) != "incorrect":
         return credit
     if reply.gold.coding:
-        return Credit(step=credit.step or None, reason=None)
+        # The judge would have credited the step, too, unless the line is the gold one.
+        return Credit(step=True if credit.step else None, reason=None)
+    # A wrong step never earns the reason.
     return Credit(step=credit.step, reason=None if credit.step else False)
 
 
@@ -150,7 +161,7 @@ def _facts(reading: MrBenReading, credit: Credit) -> ReadingFacts:
     return ReadingFacts(correctness=reading.correctness, step=credit.step, reason=credit.reason)
 
 
-def _reading(reply: Response, reading: MrBenReading, credit: Credit, why: str) -> Reading:
+def _reading(reply: Response, reading: MrBenReading, credit: Credit, judge_error: str) -> Reading:
     answer: str | None = reading.correctness
     if answer == "incorrect" and not reply.gold.correct:
         # Officially a line of code is not parsed but compared unchanged.
@@ -159,7 +170,7 @@ def _reading(reply: Response, reading: MrBenReading, credit: Credit, why: str) -
     outcome, detail = _outcome(reply.gold, reading, credit)
     rule = reading.rule
     if outcome is Outcome.UNSCORED:
-        detail, rule = f"the error reason was not judged ({why or 'no judge'})", NOT_JUDGED
+        detail, rule = f"the error reason was not judged ({judge_error or 'no judge'})", NOT_JUDGED
     return Reading(
         outcome=outcome,
         credit=None if outcome is Outcome.UNSCORED else int(outcome is Outcome.CORRECT),
@@ -185,7 +196,7 @@ def _outcome(gold: GoldRow, reading: MrBenReading, credit: Credit) -> tuple[Outc
     return (Outcome.CORRECT, "") if credit.reason else (Outcome.WRONG, "the error reason is wrong")
 
 
-def _absent(task: MrBenTask) -> SampleResult:
+def _sample_without_response(task: MrBenTask) -> SampleResult:
     reading = missing_reading(Outcome.NO_ANSWER)
     nothing = ReadingFacts(correctness=None, step=False, reason=False)
     facts = MrBenFacts(gold=task.row["Model_Solution_Correctness"], official=nothing, careful=nothing)
@@ -209,10 +220,10 @@ def ask_judge(replies: list[Response], session: JudgeSession, *, by_person: bool
     if session.judge is None:
         return {}
     answers = session.judge.ask([_question(r, session.template) for r in replies if r.asks_official or r.asks_careful])
-    return {key: _as_judged(answer) for key, answer in answers.items()} if by_person else answers
+    return {key: _as_judge_reply(answer) for key, answer in answers.items()} if by_person else answers
 
 
-def _as_judged(answer: JudgeReply) -> JudgeReply:
+def _as_judge_reply(answer: JudgeReply) -> JudgeReply:
     """Turn a person's one-word verdict into the form of a judge's reply, so that both readings can read it."""
     verdict = _VERDICTS.get((answer.text or "").strip(" \t\r\n.!*").lower())
     if verdict is None:

@@ -12,11 +12,11 @@ from grader.models.prompt import Sampling, Turn
 from grader.predictions.file import PredictionFile
 from grader.results import Note, facts_as
 from grader.scorers.interface import Marks, Scored, Scorer, Summary, Words
-from grader.scorers.mr_ben import figures, prompts, tasks
-from grader.scorers.mr_ben import metrics as mr_score
+from grader.scorers.mr_ben import metrics as mr_ben_metrics
+from grader.scorers.mr_ben import mr_score, prompts, tasks
 from grader.scorers.mr_ben.facts import MrBenFacts, MrBenRunFacts, facts_of
-from grader.scorers.mr_ben.figures import Weights
 from grader.scorers.mr_ben.metrics import GLOSSARY, OUTCOME_NAMES
+from grader.scorers.mr_ben.mr_score import Weights
 from grader.scorers.mr_ben.tasks import (
     WEIGHTS,
     MrBenBenchmark,
@@ -71,24 +71,24 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
     def turns(self, declared: MrBenBenchmark, task: MrBenTask, asking: Asking) -> Sequence[Turn]:
         """Ask with the published prompt, after the requested demonstrations."""
-        shown: list[Mapping[str, Any]] = []
+        demonstrations: list[Mapping[str, Any]] = []
         if asking.shots:
-            place = tasks.place_of(declared, asking.split, asking.data)
-            shown = prompts.chosen(prompts.load_demonstrations(place), task.row, asking.shots)
+            place = tasks.data_path(declared, asking.split, asking.data)
+            demonstrations = prompts.demonstrations_for(task.row, prompts.load_demonstrations(place), asking.shots)
         noted = {"shots": asking.shots} if asking.shots else {}
-        usual = Turn(text=lambda _: prompts.prompt(task.row, shown), noted=noted)
+        usual = Turn(text=lambda _: prompts.prompt(task.row, demonstrations), noted=noted)
         return [from_template(declared, asking, usual, prompt_values(declared, task))]
 
     # --- scoring --------------------------------------------------------------------------------------------------
 
     def metric_names(self, run: Run[MrBenBenchmark, MrBenTask]) -> Sequence[str]:
         """Return the names of the metrics."""
-        return (*figures.FIGURES, mr_score.PARSE_RATE)
+        return (*mr_score.METRICS, mr_ben_metrics.PARSE_RATE)
 
     def score(self, run: Run[MrBenBenchmark, MrBenTask]) -> Scored:
         """Read, judge and score; raises a GradeError."""
         from grader.judge.session import judge_session
-        from grader.scorers.mr_ben.samples import ask_judge, read, samples_of, without_failures
+        from grader.scorers.mr_ben.samples import ask_judge, exclude_failures, make_samples, read
 
         weights = weights_of(run.benchmark)
         parser = run.benchmark.protocols[run.protocol].parser
@@ -97,14 +97,15 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         with judge_session(run.options, run.observer, "error_reason", wording, recorded) as session:
             answers = ask_judge(replies, session, by_person=run.options.judge_replies is not None)
         needed = sum(reply.asks_official or reply.asks_careful for reply in replies)
-        samples = without_failures(samples_of(run.tasks, run.predictions, replies, answers), run.oddities)
+        samples = make_samples(run.tasks, run.predictions, replies, answers)
+        samples = exclude_failures(samples, run.oddities)
         samples = with_families(samples, run.tasks, run.benchmark.columns)
         kinds = Counter(kind for sample in samples if sample.differs and (kind := facts_of(sample).difference))
         facts = MrBenRunFacts(
             weights=weights._asdict(),
             judged=needed,
             difference_kinds=dict(kinds.most_common()),
-            counts=mr_score.tally(samples),
+            counts=mr_ben_metrics.tally(samples),
         )
         return Scored(
             samples=samples,
@@ -115,7 +116,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
                 *_kind_notes(kinds),
                 *weight_notes(weights),
             ],
-            intervals=figures.METHOD,
+            intervals=mr_score.METHOD,
             judge=session.provenance,
         )
 
@@ -125,21 +126,21 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         weights = weights_of(earlier.benchmark)
         facts = MrBenRunFacts(
             weights=weights._asdict(),
-            judged=_facts_of(report).judged,
-            difference_kinds=_facts_of(report).difference_kinds,
-            counts=mr_score.tally(report.samples),
+            judged=_run_facts(report).judged,
+            difference_kinds=_run_facts(report).difference_kinds,
+            counts=mr_ben_metrics.tally(report.samples),
         )
-        kept = [note for note in report.notes if note.kind != WEIGHTS]
+        other_notes = [note for note in report.notes if note.kind != WEIGHTS]
         return Scored(
             samples=report.samples,
             facts=facts,
-            notes=[*kept, *weight_notes(weights)],
-            intervals=figures.METHOD,
+            notes=[*other_notes, *weight_notes(weights)],
+            intervals=mr_score.METHOD,
         )
 
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give, with the weights of its run."""
-        return mr_score.metrics(report.samples, _weights_of(report))
+        return mr_ben_metrics.metrics(report.samples, _run_weights(report))
 
     # --- comparisons ----------------------------------------------------------------------------------------------
 
@@ -149,12 +150,12 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
     def compare(self, before: Side, after: Side, name: str, group: str | None = None) -> Compared | None:
         """Compare one metric by the effect of each question on the change; the parse success rate is only reported."""
-        if name not in figures.FIGURES:
+        if name not in mr_score.METRICS:
             return super().compare(before, after, name, group)
         from grader.scorers.mr_ben.paired import difference, levels
 
-        weights = _weights_of(after.report)
-        first, second = mr_score.facts_of_both(before, after)
+        weights = _run_weights(after.report)
+        first, second = mr_ben_metrics.facts_of_both(before, after)
         if first.keys() != second.keys():
             raise UsageError("These runs cannot be compared: they have different subjects.")
         subject = None if group is None else group.partition("=")[2]
@@ -170,39 +171,40 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     # --- reports --------------------------------------------------------------------------------------------------
 
     def summary(self, report: Report) -> Summary:
-        """Return what the metrics count, and the weights, the judged rows, why the readings differ, and the counts."""
+        """Return what the metrics count, and the facts of the run."""
         number = counted(len({sample.observation for sample in report.samples}), "question")
         return Summary(
             lines=[f"n counts questions: {number} with {counted(len(report.samples), 'graded solution')}."],
-            made=msgspec.to_builtins(_facts_of(report)),
+            made=msgspec.to_builtins(_run_facts(report)),
         )
 
     def marks(self, sample: SampleResult) -> Marks:
         """Return what each reading found, the gold step, and the judge's reply."""
         facts = facts_of(sample)
-        shown = (("gold step", facts.gold_step), ("difference", facts.difference), ("judge's reply", facts.judge))
+        facts_shown = (("gold step", facts.gold_step), ("difference", facts.difference), ("judge's reply", facts.judge))
         return Marks(
             kind=facts.difference or "",
             gold=facts.gold,
-            facts=[(name, value) for name, value in shown if value],
-            official=_fields_of(facts.official, facts.gold),
-            careful=_fields_of(facts.careful, facts.gold),
+            facts=[(name, value) for name, value in facts_shown if value],
+            official=_parts_of_reading(facts.official, facts.gold),
+            careful=_parts_of_reading(facts.careful, facts.gold),
         )
 
 
-def _facts_of(report: Report) -> MrBenRunFacts:
+def _run_facts(report: Report) -> MrBenRunFacts:
     return facts_as(MrBenRunFacts, report.facts)
 
 
-def _weights_of(report: Report) -> Weights:
-    given = _facts_of(report).weights
-    if given.keys() != set(Weights._fields):
+def _run_weights(report: Report) -> Weights:
+    """Return the weights with which a report was made; raises InputError if a part has none."""
+    weights = _run_facts(report).weights
+    if weights.keys() != set(Weights._fields):
         parts = ", ".join(Weights._fields)
-        raise InputError([f"the results file: its weights are for {', '.join(given)}, not for {parts}; grade again"])
-    return Weights(**given)
+        raise InputError([f"the results file: its weights are for {', '.join(weights)}, not for {parts}; grade again"])
+    return Weights(**weights)
 
 
-def _fields_of(facts: ReadingFacts, gold: str | None) -> list[tuple[str, str | bool | None]]:
+def _parts_of_reading(facts: ReadingFacts, gold: str | None) -> list[tuple[str, str | bool | None]]:
     """Return what a reading found, by field; step and reason do not apply to a correct solution."""
     applies = gold != "correct"
     step, reason = (facts.step, facts.reason) if applies else ("n/a", "n/a")

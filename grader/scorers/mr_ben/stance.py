@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from grader.scorers.patterns import Pattern
+
+if TYPE_CHECKING:
+    import re
 
 Says = Literal["right", "wrong", "hedged", "mixed", "doubt"]
 LONGEST = 400
@@ -82,31 +85,34 @@ def stance(line: str) -> Stance | None:
     line = line[:LONGEST]
     if _CHOICE.search(line):
         return None
-    mentions = [
-        Stance(
-            cast("Says", (match.lastgroup or "").partition("_")[0]),
-            *match.span(),
-            leading=_LEAD_IN.issuperset(WORD.findall(line, 0, match.start())),
-        )
-        for match in _MENTION.finditer(line)
-    ]
+    mentions = [_mention(match, line) for match in _MENTION.finditer(line)]
     if mentions:
         return _deciding_mention(mentions, line)
-    short = _SHORT.match(line)
-    return Stance(cast("Says", short.lastgroup), *short.span(short.lastgroup or 0), leading=True) if short else None
+    match = _SHORT.match(line)
+    if match is None:
+        return None
+    return Stance(cast("Says", match.lastgroup), *match.span(match.lastgroup or 0), leading=True)
+
+
+def _mention(match: re.Match[str], line: str) -> Stance:
+    """Return what a match of `_MENTION` says: its groups are called `right_0`, `right_1`, ..."""
+    says = cast("Says", (match.lastgroup or "").partition("_")[0])
+    leads = _LEAD_IN.issuperset(WORD.findall(line, 0, match.start()))
+    return Stance(says, *match.span(), leading=leads)
 
 
 def _deciding_mention(mentions: list[Stance], line: str) -> Stance:
     """Let the leading statement decide unless it is withdrawn; without one, all must agree."""
     first, last = mentions[0], mentions[-1]
-    said = {mention.says for mention in mentions}
-    if len(said) == 1:
-        return first._replace(says="hedged") if first.says == "right" and _EXCEPT.match(line, first.end) else first
+    kinds = {mention.says for mention in mentions}
+    if len(kinds) == 1:
+        is_limited = first.says == "right" and _EXCEPT.match(line, first.end)
+        return first._replace(says="hedged") if is_limited else first
     if last.says in ("right", "wrong") and WITHDRAWN.search(line, first.end, last.start):
         return last
     if first.leading and not (first.says == "right" and _LIMITED.search(line, first.end)):
         return first
-    return first._replace(says="doubt" if "doubt" in said else "mixed")
+    return first._replace(says="doubt" if "doubt" in kinds else "mixed")
 
 
 WITHDRAWN = Pattern(r"\b(?:wait|actually|correction|on second thoughts?|scratch that|sorry)\b|[-=]>|→|更正|等等")

@@ -65,36 +65,45 @@ def step_number(digits: str) -> str:
     return digits.lstrip("0") or "0"
 
 
-def numbered(line: str) -> str | None:
-    """Read one lower-case line that names a step: "step 3: ...", "3.", "the third step", "n/a", "第三步"."""
+def step_in_line(line: str) -> str | None:
+    """Read one lower-case line that names a step: "step 3: ...", "3.", "the third step", "n/a", "第三步".
+
+    In this order: no step; a number that begins the line; the last step, if the first is withdrawn; the first one, if
+    only words such as "the error is in" are before it; the only step that is called the first error; the only step.
+    """
     if NO_STEP.match(line):
         return NOT_APPLICABLE
     line = _NUMERAL.sub(lambda m: _NUMERALS.get(m[0], m[0]), line)
-    bare = _NUMBER.match(line)
-    if bare:
-        return _with_more(bare, line)
-    named = [
+    if number := _NUMBER.match(line):
+        return _first_of_several(number, line)
+    steps = [
         match
         for match in _STEP.finditer(line)
-        if not _DENIED_BEFORE.search(line, max(0, match.start() - 24), match.start())
+        if not _DENIED_BEFORE.search(line, max(0, match.start() - _REACH), match.start())
         and not _FINE_AFTER.match(line, match.end())
     ]
-    if not named:
+    if not steps:
         return None
-    if len(named) > 1 and WITHDRAWN.search(line, named[0].end(), named[-1].start()):
-        return _number(named[-1])
-    if _LEAD_IN.issuperset(WORD.findall(line, 0, named[0].start())):
-        return _with_more(named[0], line)
-    pointed = [match for match in named if _FIRST_ERROR.search(line, 0, match.start())]
-    return _only_number(pointed) or _only_number(named)
+    if len(steps) > 1 and WITHDRAWN.search(line, steps[0].end(), steps[-1].start()):
+        return _number(steps[-1])
+    if _LEAD_IN.issuperset(WORD.findall(line, 0, steps[0].start())):
+        return _first_of_several(steps[0], line)
+    first_errors = [match for match in steps if _FIRST_ERROR.search(line, 0, match.start())]
+    return _only_number(first_errors) or _only_number(steps)
 
 
-def in_prose(low: str) -> str | None:
-    """Return the step in which a text without headings finds the first error; else the first that it calls wrong."""
-    return _only_number([*_SAID_FIRST.finditer(low)]) or next(map(_number, _SAID_WRONG.finditer(low)), None)
+_REACH = 24
+"""Characters before a step in which a denial is searched: the longest is "rather than at "."""
+
+
+def step_in_prose(text: str) -> str | None:
+    """Return the step in which a lower-case text without headings finds the first error, else the first wrong step."""
+    first_error = _only_number([*_SAID_FIRST.finditer(text)])
+    return first_error or next(map(_number, _SAID_WRONG.finditer(text)), None)
 
 
 def _number(match: re.Match[str]) -> str:
+    """Return the number in whichever group of a pattern has one."""
     return step_number(next(filter(None, match.groups())))
 
 
@@ -103,7 +112,7 @@ def _only_number(matches: Sequence[re.Match[str]]) -> str | None:
     return numbers.pop() if len(numbers) == 1 else None
 
 
-def _with_more(first: re.Match[str], line: str) -> str | None:
+def _first_of_several(first: re.Match[str], line: str) -> str | None:
     """Return the first of "3 and 4"; None for "3 or 4" and for steps in descending order."""
     number = _number(first)
     more = _MORE.match(line, first.end())
@@ -112,21 +121,24 @@ def _with_more(first: re.Match[str], line: str) -> str | None:
     return None if more[1] in ("or", "/") or int(more[2]) < int(number) else number
 
 
-def quoted(field: str, solution: Solution) -> str | None:
-    """Return the number of the only step of a solution that a field quotes."""
-    words = squeezed(field[:2000].strip(" \t\r\n*_`\"'[]().")).lower()
-    if isinstance(solution, str) or len(words) < _QUOTED:
+def number_of_quoted_step(field: str, solution: Solution) -> str | None:
+    """Return the number of the only step of a solution that a field quotes: its label, else its place in the list."""
+    quotation = squeezed(field[:_LONGEST_QUOTATION].strip(" \t\r\n*_`\"'[]().")).lower()
+    if isinstance(solution, str) or len(quotation) < _SHORTEST_QUOTATION:
         return None
-    holding = [number for number, step in enumerate(solution) if words in squeezed(step).lower()]
-    if len(holding) != 1:
+    indices = [index for index, step in enumerate(solution) if quotation in squeezed(step).lower()]
+    if len(indices) != 1:
         return None
-    labels = (re.match(r"\W*step\W{0,3}(\d{1,4})\b", step, 2) for step in reversed(solution[: holding[0] + 1]))
-    label = next(filter(None, labels), None)
-    return _number(label) if label else str(holding[0] + 1)
+    # A step can be several items of the list, of which the first has its label.
+    for step in reversed(solution[: indices[0] + 1]):
+        if label := _STEP_LABEL.match(step):
+            return _number(label)
+    return str(indices[0] + 1)
 
 
-_QUOTED = 16
-"""So many characters of a step are a quotation."""
+_SHORTEST_QUOTATION, _LONGEST_QUOTATION = 16, 2000
+"""Characters: fewer can stand in a step by chance; of a longer field, only its beginning is compared."""
+_STEP_LABEL = Pattern(r"\W*step\W{0,3}(\d{1,4})\b", re.IGNORECASE)
 
 
 def squeezed(line: str) -> str:
@@ -136,40 +148,51 @@ def squeezed(line: str) -> str:
 
 # --- the first error line of a program -------------------------------------------------------------------------------
 
-_LABEL = Pattern(r"\W*+(?:(?:code)?line)?(?:no\.?|number)?#?\d{0,4}\W*+|\W*+第?\d{1,4}行?\W*+", 2)
+_LABEL = Pattern(r"\W*+(?:(?:code)?line)?(?:no\.?|number)?#?\d{0,4}\W*+|\W*+第?\d{1,4}行?\W*+", re.IGNORECASE)
 _MARKS = Pattern(r"\W*")
-_LINE = Pattern(r"\W*(?:line\s*(?:no\.?|number)?\s*#?\s*(\d{1,4})|第\s*(\d{1,4})\s*行)\W*", 2)
-_STEP_ONLY = Pattern(r"\W*(?:step\W{0,3})?\d{1,4}\W*", 2)
-_NO_LINE = Pattern(r"[\W_]*(?:n\s?/?\s?a|none|not applicable|no errors?|无|没有)\W*(?:\([^()]*\)\W*)?", 2)
+_LINE = Pattern(r"\W*(?:line\s*(?:no\.?|number)?\s*#?\s*(\d{1,4})|第\s*(\d{1,4})\s*行)\W*", re.IGNORECASE)
+_STEP_ONLY = Pattern(r"\W*(?:step\W{0,3})?\d{1,4}\W*", re.IGNORECASE)
+_NO_LINE = Pattern(r"[\W_]*(?:n\s?/?\s?a|none|not applicable|no errors?|无|没有)\W*(?:\([^()]*\)\W*)?", re.IGNORECASE)
 _IN_BACKTICKS = Pattern(r"(`{1,3})([^`]+)\1")
-_LONGEST_FIELD = 4000
+_LONGEST_FIELD, _MOST_LINES = 4000, 8
+"""Characters and lines of a field that are read: what follows is explanation."""
 _WRAPPED = " \t\r*_`\"'"
 
 
 def code_line(field: str, solution: Solution) -> str | None:
-    """Return the line of a program that a field gives: plain, fenced, quoted, or by its number."""
-    lines = [line for line in field[:_LONGEST_FIELD].split("\n")[:8] if line.strip(" \t\r*|-")]
+    """Return the line of a program that a field gives: quoted, by its number, or in other words (its first line).
+
+    `N/A` if it says that there is none; None if it gives only a step, or nothing.
+    """
+    lines = [line for line in field[:_LONGEST_FIELD].split("\n")[:_MOST_LINES] if line.strip(" \t\r*|-")]
     if not lines:
         return None
     if _NO_LINE.fullmatch(lines[0]):
         return NOT_APPLICABLE
     program = (solution if isinstance(solution, str) else "\n".join(solution)).split("\n")
-    known = {squeezed(line): line.strip() for line in reversed(program) if line.strip()}
+    if quotation := _quoted_line(lines, program):
+        return quotation
+    if line_number := _LINE.fullmatch(lines[0]):
+        number = int(line_number[1] or line_number[2])
+        return program[number - 1].strip() or None if 0 < number <= len(program) else None
+    first_line = lines[0].strip(_WRAPPED)
+    return None if _STEP_ONLY.fullmatch(first_line) or not any(map(str.isalnum, first_line)) else first_line
+
+
+def _quoted_line(lines: list[str], program: list[str]) -> str | None:
+    """Return the line of a program that a field quotes, alone or in backticks; the longest of several in one line."""
+    originals = {squeezed(line): line.strip() for line in reversed(program) if line.strip()}
     for line in sorted(lines, key=lambda line: line.lstrip().startswith("```")):
         span = _IN_BACKTICKS.search(line)
         for candidate in (line, span[2] if span else ""):
-            said = squeezed(candidate)
-            if found := [each for each in known if each in said and _is_wrapped(said, each)]:
-                return known[max(found, key=len)]
-    only = _LINE.fullmatch(lines[0])
-    if only:
-        number = int(only[1] or only[2])
-        return program[number - 1].strip() or None if 0 < number <= len(program) else None
-    bare = lines[0].strip(_WRAPPED)
-    return None if _STEP_ONLY.fullmatch(bare) or not any(map(str.isalnum, bare)) else bare
+            text = squeezed(candidate)
+            quotations = [original for original in originals if original in text and _is_wrapped(text, original)]
+            if quotations:
+                return originals[max(quotations, key=len)]
+    return None
 
 
-def _is_wrapped(said: str, line: str) -> bool:
+def _is_wrapped(text: str, line: str) -> bool:
     """Whether only a line number, quotes and brackets stand around a line."""
-    before, _, behind = said.partition(line)
+    before, _, behind = text.partition(line)
     return bool(_LABEL.fullmatch(before) and _MARKS.fullmatch(behind))

@@ -19,7 +19,7 @@ from grader.files.json_records import JsonText, Problems
 from grader.files.json_text import problem_lines
 from grader.predictions.layouts import row_qids
 from grader.results import Note
-from grader.scorers.mr_ben.figures import Weights
+from grader.scorers.mr_ben.mr_score import Weights
 from grader.scorers.mr_ben.official import Parser
 from grader.scorers.mr_ben.reading import GoldRow
 from grader.task import Block, Task
@@ -82,12 +82,12 @@ def weight_notes(weights: Weights) -> Iterator[Note]:
     """Yield a note that MR-Score is not the published one, if the declaration has other weights."""
     if weights == PUBLISHED:
         return
-    words, usual = (
-        ", ".join(f"{name} {weight:g}" for name, weight in each._asdict().items()) for each in (weights, PUBLISHED)
+    declared, published = (
+        ", ".join(f"{name} {weight:g}" for name, weight in listed._asdict().items()) for listed in (weights, PUBLISHED)
     )
     total = math.fsum(weights)
     scale = "" if math.isclose(total, 1) else f" They add up to {total:g}, so its highest value is {100 * total:g}."
-    text = f"MR-Score has weights of your own in both readings: {words} (the published ones are {usual}).{scale}"
+    text = f"MR-Score has weights of your own in both readings: {declared} (the published ones are {published}).{scale}"
     yield Note(text, WEIGHTS)
 
 
@@ -103,12 +103,11 @@ _NEEDED = ("Question_UUID", "Sampled_Model", "Model_Solution_Steps", "Model_Solu
 
 def load(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Rows:
     """Load the subject files that exist and ignore the folder's other files. Raises InputError."""
-    place = place_of(benchmark, split, given)
-    paths = _paths(place, benchmark.subjects)
+    place = data_path(benchmark, split, given)
     rows: list[Row] = []
     digest = hashlib.sha256()
     problems: list[str] = []
-    for path in paths:
+    for path in _subject_files(place, benchmark.subjects):
         try:
             data = path.read_bytes()
         except OSError as error:
@@ -122,11 +121,11 @@ def load(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Rows:
 
 def _origin(benchmark: MrBenBenchmark, split: str, place: Path, given: Path | None) -> str:
     """Return the name of the data in reports: the folder's name, or the address it was downloaded from."""
-    fetched = given is None and not benchmark.splits[split].data
-    return benchmark.splits[split].files_url if fetched else place.name
+    is_downloaded = given is None and not benchmark.splits[split].data
+    return benchmark.splits[split].files_url if is_downloaded else place.name
 
 
-def place_of(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Path:
+def data_path(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Path:
     """Return the folder of subject files, or the one file that was given; raises DataUnavailableError."""
     declared = benchmark.splits[split]
     if given is not None:
@@ -136,9 +135,9 @@ def place_of(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Path:
     fetched = download.fetched(benchmark, split)
     if fetched is not None:
         return fetched
-    way = f"Get it with `grade fetch {benchmark.id}`, or give" if download.has_address(declared) else "Give"
+    advice = f"Get it with `grade fetch {benchmark.id}`, or give" if download.has_address(declared) else "Give"
     raise DataUnavailableError(
-        f"The data of {benchmark.id} is not here. {way} the folder of its subject files "
+        f"The data of {benchmark.id} is not here. {advice} the folder of its subject files "
         f"({', '.join(f'{name}.json' for name in benchmark.subjects[:3])}, ...) with --data FOLDER."
     )
 
@@ -147,7 +146,7 @@ def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows
     """Return the rows that came with the predictions; raises InputError."""
     problems: list[str] = []
     rows = [
-        _checked({**row, SUBJECT: name}, f"{origin}: $.{name}[{number}]", problems)
+        _check_row({**row, SUBJECT: name}, f"{origin}: $.{name}[{number}]", problems)
         for name, table in tables.items()
         for number, row in enumerate(table)
     ]
@@ -157,13 +156,13 @@ def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows
     return Rows(rows=rows, origin=origin, digest=digest, is_carried=True)
 
 
-def _paths(place: Path, subjects: list[str]) -> list[Path]:
+def _subject_files(place: Path, subjects: list[str]) -> list[Path]:
     if place.is_file() and place.stem in subjects:
         return [place]
     if not place.is_dir():
-        some = ", ".join(f"{name}.json" for name in subjects[:2])
+        examples = ", ".join(f"{name}.json" for name in subjects[:2])
         what = "this is a file" if place.exists() else "there is no such folder"
-        raise UsageError(f"--data {place}: {what}; expected a folder with {some}, ... (or one of these files).")
+        raise UsageError(f"--data {place}: {what}; expected a folder with {examples}, ... (or one of these files).")
     paths = [place / f"{name}.json" for name in subjects if (place / f"{name}.json").is_file()]
     if not paths:
         raise UsageError(f"--data {place}: contains none of {', '.join(f'{name}.json' for name in subjects)}.")
@@ -180,13 +179,13 @@ def _rows(path: Path, data: bytes, problems: list[str]) -> list[Row]:
     JsonText(data.removeprefix(b"\xef\xbb\xbf"), repeated).single()
     problems += repeated.lines()
     return [
-        _checked({**row, SUBJECT: path.stem}, f"{path.name}: $.{question}[{number}]", problems)
+        _check_row({**row, SUBJECT: path.stem}, f"{path.name}: $.{question}[{number}]", problems)
         for question, members in questions.items()
         for number, row in enumerate(members)
     ]
 
 
-def _checked(row: Row, where: str, problems: list[str]) -> Row:
+def _check_row(row: Row, where: str, problems: list[str]) -> Row:
     """Return the row, and add what is wrong with it to `problems`."""
     missing = [name for name in _NEEDED if row.get(name) is None]
     if missing:
@@ -233,12 +232,12 @@ def _task(qid: str, row: Row) -> MrBenTask:
 
 
 def _blocks(row: Row, gold: GoldRow) -> Iterator[Block]:
-    shown = [("Options", "Options", True), ("Solution under review", "Model_Solution_Steps", True)]
+    sections = [("Options", "Options", True), ("Solution under review", "Model_Solution_Steps", True)]
     if not gold.correct:
-        shown.append(("Error, as annotated", "Model_Solution_Error_Reason", False))
-        shown.append(("First wrong step, rectified", "Model_Solution_Rectified_First_Error_Step", False))
-    for title, name, is_open in shown:
-        text = plain(row.get(name))
+        sections.append(("Error, as annotated", "Model_Solution_Error_Reason", False))
+        sections.append(("First wrong step, rectified", "Model_Solution_Rectified_First_Error_Step", False))
+    for title, column, is_open in sections:
+        text = plain(row.get(column))
         if text:
             yield Block(kind="text", title=title, content=text, is_open=is_open)
 

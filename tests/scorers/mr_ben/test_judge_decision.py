@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.scorers.mr_ben.careful import decision_careful
-from grader.scorers.mr_ben.official import PARSING_ERROR, credited_official, decision_official
+from grader.scorers.mr_ben.official import PARSING_ERROR, decision_official, is_credited_official
 from tests.tables import each
 
 REASONING, ANALYSIS, DECISION = "Step-by-Step Reasoning:", "Student Error Reason Analysis:", "Final Decision:"
@@ -49,7 +49,7 @@ def test_a_reply_is_read_as_each_reading_reads_it(
     text: str, official: str, credited: bool, careful: str | None
 ) -> None:
     decision = decision_official(text)
-    assert (decision, credited_official(decision), decision_careful(text)) == (official, credited, careful)
+    assert (decision, is_credited_official(decision), decision_careful(text)) == (official, credited, careful)
 
 
 @given(st.lists(st.sampled_from((REASONING, ANALYSIS, DECISION, " ", "\n", "Correct", "Final Decision", "x"))))

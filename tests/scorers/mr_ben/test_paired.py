@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grader.scorers.mr_ben.figures import FIGURES, RowFacts, Weights, count, figures_of_counts, mean_figures
+from grader.scorers.mr_ben.mr_score import METRICS, RowFacts, Weights, count, mean_metrics, metrics_of_counts
 from grader.scorers.mr_ben.paired import difference
 from grader.statistics.paired import interval
 from tests.tables import each
@@ -39,10 +39,10 @@ def runs(draw: st.DrawFn) -> tuple[Rows, Rows]:
 def value(run: Rows, name: str, subject: str | None = None) -> float:
     """The figure as a report gives it."""
     subjects = [[facts for _, facts in rows] for key, rows in run.items() if subject in (None, key)]
-    return float(getattr(mean_figures([figures_of_counts(count(rows)) for rows in subjects]), name))
+    return float(getattr(mean_metrics([metrics_of_counts(count(rows)) for rows in subjects]), name))
 
 
-@given(runs(), st.sampled_from(FIGURES))
+@given(runs(), st.sampled_from(METRICS))
 def test_it_is_the_difference_of_the_figures(pair: tuple[Rows, Rows], name: str) -> None:
     before, after = pair
     found = difference(before, after, name, Weights())
@@ -58,7 +58,7 @@ def turned_around() -> tuple[Rows, Rows]:
     return wrong, right
 
 
-@given(runs(), st.sampled_from(FIGURES))
+@given(runs(), st.sampled_from(METRICS))
 @example(turned_around(), "mcc")
 def test_its_intervals_hold_it_and_lie_in_each_other(pair: tuple[Rows, Rows], name: str) -> None:
     found = difference(*pair, name, Weights())

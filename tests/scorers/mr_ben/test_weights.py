@@ -14,7 +14,7 @@ from grader.models.prompt import Asking
 from grader.observer import Silent
 from grader.options import Options
 from grader.scorers import declarations
-from grader.scorers.mr_ben.prompts import chosen, prompt
+from grader.scorers.mr_ben.prompts import demonstrations_for, prompt
 from grader.scorers.mr_ben.reading import GoldRow
 from grader.scorers.mr_ben.scorer import MrScore
 from grader.scorers.mr_ben.tasks import MrBenTask
@@ -103,13 +103,13 @@ CODING = {"Subject": "coding", "Question": "Sort it.", "Model_Solution_Steps": "
     ],
 )
 def test_a_row_is_asked_with_the_published_text(row: dict[str, Any], shots: int, expected: str) -> None:
-    text = prompt(row, chosen(DEMONSTRATIONS, row, shots))
+    text = prompt(row, demonstrations_for(row, DEMONSTRATIONS, shots))
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == expected
 
 
 def test_too_few_demonstrations_are_an_error() -> None:
     with pytest.raises(InputError, match="3 demonstrations for 'coding', but --shots is 4"):
-        chosen(DEMONSTRATIONS, CODING, 4)
+        demonstrations_for(CODING, DEMONSTRATIONS, 4)
 
 
 def test_demonstrations_are_those_beside_the_subject_files(tmp_path: Path) -> None:
@@ -118,5 +118,5 @@ def test_demonstrations_are_those_beside_the_subject_files(tmp_path: Path) -> No
     task = MrBenTask(id="q", row=PHYSICS, gold_row=GoldRow(correct=True, step="N/A"))
     asked = Asking(protocol="mr-ben", split="test", data=tmp_path, shots=1)
     (turn,) = MrScore().turns(declared, task, asked)
-    assert turn.text({}) == prompt(PHYSICS, chosen(DEMONSTRATIONS, PHYSICS, 1))
+    assert turn.text({}) == prompt(PHYSICS, demonstrations_for(PHYSICS, DEMONSTRATIONS, 1))
     assert turn.noted == {"shots": 1}

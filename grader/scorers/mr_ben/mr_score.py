@@ -8,7 +8,8 @@ Nothing divides by zero: a share of no rows is 0.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 METHOD = IntervalMethod(level=95, means="jackknife over questions, bias-corrected, with Student's t")
-FIGURES = ("mr_score", "mcc", "acc_step", "acc_reason", "precision", "recall")
+METRICS = ("mr_score", "mcc", "acc_step", "acc_reason", "precision", "recall")
 _SIGNED = "mr_score with a negative MCC"
 
 
@@ -68,8 +69,13 @@ class Counts(NamedTuple):
     """Rows with a correct solution but without a response."""
     lost_incorrect: int = 0
 
+    @property
+    def scored_rows(self) -> int:
+        """The rows with a response, each in one cell of the confusion matrix."""
+        return self.tp + self.tn + self.fp + self.fn
 
-class SubjectFigures(msgspec.Struct, frozen=True, kw_only=True):
+
+class SubjectMetrics(msgspec.Struct, frozen=True, kw_only=True):
     """The metrics of one subject, or of the mean over subjects, in percent."""
 
     mr_score: float
@@ -92,27 +98,32 @@ _ALL_WRONG = Counts(fp=1, fn=1)
 
 def count(rows: Iterable[RowFacts]) -> Counts:
     """Add up the rows of one subject."""
-    return Counts(*map(sum, zip(*map(_counts_of, rows), strict=True))) if (rows := list(rows)) else Counts()
+    return _added(map(_row_counts, rows))
 
 
-def figures_of_counts(counts: Counts, weights: Weights = Weights()) -> SubjectFigures:  # noqa: B008  # immutable
+def _added(counts: Iterable[Counts]) -> Counts:
+    columns = list(zip(*counts, strict=True))
+    return Counts(*map(sum, columns))
+
+
+def metrics_of_counts(counts: Counts, weights: Weights = Weights()) -> SubjectMetrics:  # noqa: B008  # immutable
     """Return the metrics for a subject's counts."""
     import numpy as np
 
-    values = vector_figures(np.array([counts], dtype=np.float64), weights)
+    values = metric_arrays(np.array([counts], dtype=np.float64), weights)
     single = {name: float(value[0]) for name, value in values.items()}
-    return SubjectFigures(**single, rows=sum(counts[:4]), counts=counts)
+    return SubjectMetrics(**single, rows=counts.scored_rows, counts=counts)
 
 
-def mean_figures(subjects: Sequence[SubjectFigures]) -> SubjectFigures:
+def mean_metrics(subjects: Sequence[SubjectMetrics]) -> SubjectMetrics:
     """Return the unweighted mean over subjects (all zero if there is no subject)."""
     number = len(subjects) or 1
-    means = {name: sum(getattr(subject, name) for subject in subjects) / number for name in FIGURES}
-    counts = Counts(*map(sum, zip(*(subject.counts for subject in subjects), strict=True))) if subjects else Counts()
-    return SubjectFigures(**means, rows=sum(subject.rows for subject in subjects), counts=counts)
+    means = {name: sum(getattr(subject, name) for subject in subjects) / number for name in METRICS}
+    counts = _added(subject.counts for subject in subjects)
+    return SubjectMetrics(**means, rows=sum(subject.rows for subject in subjects), counts=counts)
 
 
-def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectFigures, SubjectFigures]:  # noqa: B008
+def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectMetrics, SubjectMetrics]:  # noqa: B008
     """Return the metrics if all unscored rows were wrong, and if all were right."""
     settled = counts._replace(step_unscored=0, reason_unscored=0, lost_correct=0, lost_incorrect=0)
     worst = settled._replace(fn=counts.fn + counts.lost_correct, fp=counts.fp + counts.lost_incorrect)
@@ -122,7 +133,7 @@ def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectFigures
         step=counts.step + counts.step_unscored + counts.lost_incorrect,
         reason=counts.reason + counts.reason_unscored + counts.lost_incorrect,
     )
-    return figures_of_counts(worst, weights), figures_of_counts(best, weights)
+    return metrics_of_counts(worst, weights), metrics_of_counts(best, weights)
 
 
 def not_judged(counts: Counts, weights: Weights) -> set[str]:
@@ -133,34 +144,36 @@ def not_judged(counts: Counts, weights: Weights) -> set[str]:
     if counts.judged:
         return set()
     parts = {"acc_step": counts.step_unscored > 0, "acc_reason": counts.reason_unscored > 0}
-    score = (parts["acc_step"] and weights.step > 0) or (parts["acc_reason"] and weights.reason > 0)
-    return {name for name, missing in {**parts, "mr_score": score}.items() if missing}
+    score_lacks_part = (parts["acc_step"] and weights.step > 0) or (parts["acc_reason"] and weights.reason > 0)
+    return {name for name, is_missing in {**parts, "mr_score": score_lacks_part}.items() if is_missing}
 
 
-def intervals(
+def jackknife_intervals(
     rows: Mapping[str, Sequence[tuple[str, RowFacts]]],
     weights: Weights = Weights(),  # noqa: B008  # immutable
 ) -> dict[tuple[str | None, str], Interval]:
-    """Leave out questions within each subject, one by one; `rows` is subject -> (question, row's facts).
+    """Return the intervals of the metrics by leaving out the questions of each subject, one by one.
 
-    Returns (subject, or None for the mean, metric) -> interval. The rows of a question stay together.
+    `rows` is subject -> (question, row's facts); the rows of a question stay together. Returns (subject, or None for
+    the mean, metric) -> interval.
     """
     strata = {subject: _strata(pairs, weights) for subject, pairs in rows.items()}
-    parts: dict[str | None, list[Mapping[str, Stratum]]] = {None: list(strata.values())}
-    parts |= {subject: [of] for subject, of in strata.items()}
-    return {(subject, name): _interval(name, of) for subject, of in parts.items() for name in FIGURES}
+    means: dict[str | None, list[Mapping[str, Stratum]]] = {None: list(strata.values())}
+    means |= {subject: [stratum] for subject, stratum in strata.items()}
+    return {(subject, name): _interval(name, parts) for subject, parts in means.items() for name in METRICS}
 
 
-def _counts_of(row: RowFacts) -> Counts:
-    right = row.predicted_correct is row.gold_correct
-    gold = row.gold_correct
+@cache
+def _row_counts(row: RowFacts) -> Counts:
+    """Return the counts of one row; there are a few dozen kinds of rows."""
+    is_right, gold = row.predicted_correct is row.gold_correct, row.gold_correct
     if row.lost:
         return Counts(lost_correct=int(gold), lost_incorrect=int(not gold))
     return Counts(
-        tp=int(gold and right),
-        tn=int(not gold and right),
-        fp=int(not gold and not right),
-        fn=int(gold and not right),
+        tp=int(gold and is_right),
+        tn=int(not gold and is_right),
+        fp=int(not gold and not is_right),
+        fn=int(gold and not is_right),
         step=int(not gold and row.step is True),
         reason=int(not gold and row.reason is True),
         step_unscored=int(not gold and row.step is None),
@@ -173,36 +186,41 @@ def _counts_of(row: RowFacts) -> Counts:
 def _strata(pairs: Sequence[tuple[str, RowFacts]], weights: Weights) -> dict[str, Stratum]:
     """Return each metric of a subject, and its values without one question; empty if no row is scored.
 
-    Questions with the same counts are interchangeable.
+    The two pseudo-questions of a stratum have half as many rows as its average question. Questions with the same counts
+    are interchangeable, so each kind of them is left out once.
     """
     import numpy as np
 
-    alike = Counter(counts for counts in counts_by_question(pairs).values() if sum(counts[:4]))
-    if not alike:
+    kinds = Counter(counts for counts in counts_by_question(pairs).values() if counts.scored_rows)
+    if not kinds:
         return {}
-    kinds, times = np.array(sorted(alike), dtype=np.float64), np.array([alike[counts] for counts in sorted(alike)])
-    total = times @ kinds
-    rows_each = total[:4].sum() / times.sum() / 2
-    pseudo = rows_each * np.array([_ALL_RIGHT, _ALL_WRONG])
-    plain = _signed_too(total[None], weights)
-    without = _signed_too(total - kinds, weights)
-    extended = _signed_too(total + pseudo.sum(axis=0) - np.concatenate([kinds, pseudo]), weights)
+    kind_counts = np.array(sorted(kinds), dtype=np.float64)
+    repeats = np.array([kinds[counts] for counts in sorted(kinds)])
+    total = repeats @ kind_counts
+    rows_per_question = total[:4].sum() / repeats.sum()
+    pseudo_counts = rows_per_question / 2 * np.array([_ALL_RIGHT, _ALL_WRONG])
+    padded_total = total + pseudo_counts.sum(axis=0)
+    value = _metrics_with_signed_score(total[None], weights)
+    without_one = _metrics_with_signed_score(total - kind_counts, weights)
+    padded_without_one = _metrics_with_signed_score(
+        padded_total - np.concatenate([kind_counts, pseudo_counts]), weights
+    )
     return {
         name: Stratum(
-            value=float(plain[name][0]),
-            leave_one_out=np.repeat(without[name], times),
-            padded_leave_one_out=np.repeat(extended[name], [*times, 1, 1]),
+            value=float(value[name][0]),
+            leave_one_out=np.repeat(without_one[name], repeats),
+            padded_leave_one_out=np.repeat(padded_without_one[name], [*repeats, 1, 1]),
         )
-        for name in plain
+        for name in value
     }
 
 
-def _signed_too(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDArray[np.float64]]:
+def _metrics_with_signed_score(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDArray[np.float64]]:
     """Return the metrics, and MR-Score in which a negative MCC counts as it is."""
     import numpy as np
 
-    found = vector_figures(sums, weights)
-    return {**found, _SIGNED: found["mr_score"] + weights.mcc * np.minimum(0.0, found["mcc"])}
+    arrays = metric_arrays(sums, weights)
+    return {**arrays, _SIGNED: arrays["mr_score"] + weights.mcc * np.minimum(0.0, arrays["mcc"])}
 
 
 def _interval(name: str, subjects: Sequence[Mapping[str, Stratum]]) -> Interval:
@@ -214,34 +232,29 @@ def _interval(name: str, subjects: Sequence[Mapping[str, Stratum]]) -> Interval:
     scored = [subject for subject in subjects if subject]
     if not scored:
         return Interval(low=0.0, high=0.0, stderr=None)
-    found = jackknife.interval([subject[name] for subject in scored])
-    low = (
-        min(found.low, jackknife.interval([subject[_SIGNED] for subject in scored]).low)
-        if name == "mr_score"
-        else found.low
-    )
+    interval = jackknife.interval([subject[name] for subject in scored])
+    low = interval.low
+    if name == "mr_score":
+        low = min(low, jackknife.interval([subject[_SIGNED] for subject in scored]).low)
     least = -100.0 if name == "mcc" else 0.0
-    return Interval(low=max(least, low), high=min(100.0, found.high), stderr=found.stderr)
+    return Interval(low=max(least, low), high=min(100.0, interval.high), stderr=interval.stderr)
 
 
 def counts_by_question(pairs: Sequence[tuple[str, RowFacts]]) -> dict[str, Counts]:
     """Add up the rows of each question."""
-    known: dict[tuple[Any, ...], Counts] = {}
     totals: dict[str, Counts] = {}
     for question, row in pairs:
-        facts = (row.gold_correct, row.predicted_correct, row.step, row.reason, row.judged, row.lost)
-        counts = known.get(facts) or known.setdefault(facts, _counts_of(row))
-        before = totals.get(question)
-        totals[question] = counts if before is None else Counts(*map(int.__add__, before, counts))
+        total = totals.get(question)
+        totals[question] = _row_counts(row) if total is None else _added((total, _row_counts(row)))
     return totals
 
 
-def vector_figures(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDArray[np.float64]]:
+def metric_arrays(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDArray[np.float64]]:
     """Return the metrics of many counts, one per row; the fields of a row are those of `Counts`."""
     import numpy as np
 
-    def share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    def share(part: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.divide(part, total, out=np.zeros_like(part), where=total > 0)
 
     tp, tn, fp, fn, step_hits, reason_hits, step_unscored, reason_unscored = sums.T[:8]
     root = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
@@ -250,4 +263,4 @@ def vector_figures(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDA
     reason = share(reason_hits, tn + fp - reason_unscored)
     score = weights.mcc * np.maximum(0.0, mcc) + weights.step * step + weights.reason * reason
     values = (score, mcc, step, reason, share(tp, tp + fp), share(tp, tp + fn))
-    return {name: 100 * value for name, value in zip(FIGURES, values, strict=True)}
+    return {name: 100 * value for name, value in zip(METRICS, values, strict=True)}

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.scorers.mr_ben.figures import (
-    FIGURES,
+from grader.scorers.mr_ben.mr_score import (
+    METRICS,
     RowFacts,
-    SubjectFigures,
+    SubjectMetrics,
     bounds,
     count,
-    figures_of_counts,
-    intervals,
-    mean_figures,
+    jackknife_intervals,
+    mean_metrics,
+    metrics_of_counts,
 )
 from tests.tables import each
 
@@ -33,8 +33,8 @@ def row(gold: bool, predicted: bool | None, step: bool | None = False, reason: b
     return RowFacts(gold_correct=gold, predicted_correct=predicted, step=step, reason=reason)
 
 
-def figures(rows: list[RowFacts]) -> SubjectFigures:
-    return figures_of_counts(count(rows))
+def figures(rows: list[RowFacts]) -> SubjectMetrics:
+    return metrics_of_counts(count(rows))
 
 
 @each(
@@ -58,15 +58,15 @@ def test_a_negative_correlation_costs_nothing() -> None:
 
 def test_the_mean_weighs_subjects_alike() -> None:
     big, small = figures([row(False, False, True, True)] * 9), figures([row(False, False)])
-    mean = mean_figures([big, small])
+    mean = mean_metrics([big, small])
     assert (mean.acc_step, mean.mr_score, mean.rows, mean.counts.step) == (50.0, 40.0, 10, 9)
-    assert mean_figures([]).mr_score == 0.0
+    assert mean_metrics([]).mr_score == 0.0
 
 
 def test_unscored_rows_leave_their_share_and_are_bounded() -> None:
     counts = count([row(False, False, True, None), row(False, False, True, True)])
     low, high = bounds(counts)
-    assert figures_of_counts(counts).acc_reason == 100.0
+    assert metrics_of_counts(counts).acc_reason == 100.0
     assert (low.acc_reason, high.acc_reason, counts.reason_unscored) == (50.0, 100.0, 1)
 
 
@@ -74,7 +74,7 @@ def test_unscored_rows_leave_their_share_and_are_bounded() -> None:
 def test_figures_are_percentages_and_lie_within_their_bounds(rows: list[RowFacts]) -> None:
     found = figures(rows)
     low, high = bounds(found.counts)
-    for name in FIGURES:
+    for name in METRICS:
         value = getattr(found, name)
         assert (-100 if name == "mcc" else 0) - 1e-9 <= value <= 100 + 1e-9
     assert low.mr_score <= high.mr_score
@@ -83,18 +83,18 @@ def test_figures_are_percentages_and_lie_within_their_bounds(rows: list[RowFacts
 
 def test_questions_that_are_all_alike_are_no_certainty() -> None:
     pairs = [(f"q{n}", facts) for n in range(20) for facts in (row(True, True), row(False, False, True, False))]
-    found = intervals({"physics": pairs})
+    found = jackknife_intervals({"physics": pairs})
     made = found["physics", "mr_score"]
     assert made.stderr is None
     assert made.low < 49
     assert made.high > 51
-    assert set(found) == {(subject, name) for subject in ("physics", None) for name in FIGURES}
+    assert set(found) == {(subject, name) for subject in ("physics", None) for name in METRICS}
 
 
 def test_a_questions_rows_stay_together() -> None:
     facts = [row(False, False, n % 2 == 0, False) for n in range(100)]
-    apart = intervals({"s": [(str(n), fact) for n, fact in enumerate(facts)]})
-    together = intervals({"s": [(str(n // 2), fact) for n, fact in enumerate(facts)]})
+    apart = jackknife_intervals({"s": [(str(n), fact) for n, fact in enumerate(facts)]})
+    together = jackknife_intervals({"s": [(str(n // 2), fact) for n, fact in enumerate(facts)]})
     assert together["s", "acc_step"].stderr is None
     assert apart["s", "acc_step"].stderr == pytest.approx(100 * math.sqrt(0.25 / 99))
 
@@ -103,7 +103,9 @@ def test_an_interval_is_that_of_leaving_out_one_question_after_the_other() -> No
     """By the definition of the jackknife, with the metric of the rows that are left."""
     rng = random.Random(1)
     facts = {f"q{n}": [row(*(rng.random() < 0.7 for _ in range(4))) for _ in range(3)] for n in range(12)}
-    found = intervals({"s": [(q, fact) for q, members in facts.items() for fact in members]})["s", "precision"]
+    found = jackknife_intervals({"s": [(q, fact) for q, members in facts.items() for fact in members]})[
+        "s", "precision"
+    ]
 
     def value(without: str) -> float:
         return figures([fact for q, members in facts.items() for fact in members if q != without]).precision
