@@ -14,7 +14,20 @@ from typing import Any
 
 import pytest
 from hostile import exhausting, forging, leaking, outside, sources, stubborn, tampering
-from hostile.arena import SECRET, VARIANTS, Arena, Outside, arena, judge, judge_canaries, outcomes, table
+from hostile.arena import (
+    CANARIES,
+    END,
+    RUNNING,
+    SECRET,
+    VARIANTS,
+    Arena,
+    Outside,
+    arena,
+    judge,
+    judge_canaries,
+    outcomes,
+    table,
+)
 from hostile.program import SIGNATURE, TESTS, Program, fenced
 
 pytestmark = pytest.mark.hostile
@@ -52,6 +65,8 @@ COUNTING = pytest.mark.parametrize("place", [DOCKER, USER], indirect=True, scope
 LIMITS = ["--timeout", "0.5", "--workers", "1", "--no-cache", "--memory"]
 MEMORY = {"exhausting": "256m"}
 """Module -> its limit, where half of the others' will do: to fill more memory takes longer and shows the same."""
+BEHIND = {"sources": tuple(CANARIES)}
+"""Module -> the canaries behind each of its programs, where these are not those that programs could disturb."""
 
 
 @pytest.fixture(scope="module")
@@ -84,10 +99,10 @@ class Battle:
         if module in self._failures:
             raise AssertionError(f"the run failed: {self._failures[module]}") from self._failures[module]
         if module not in self._samples:
-            memory = MEMORY.get(module, "512m")
+            memory, given = MEMORY.get(module, "512m"), table(self.programs(module), BEHIND.get(module, RUNNING))
             try:
                 with machine_memory() if module == "exhausting" else contextlib.nullcontext():
-                    self._samples[module] = self._place.grade(module, *table(self.programs(module)), *LIMITS, memory)
+                    self._samples[module] = self._place.grade(module, *given, *LIMITS, memory)
             except BaseException as error:
                 self._failures[module] = error
                 raise
@@ -120,13 +135,13 @@ def test_hostile_program(battle: Battle, module: str, name: str) -> None:
     judge_canaries(samples, "")
     program = next(p for p in battle.programs(module) if p.name == name)
     judge(program, samples[f"hostile/{name}"])
-    judge_canaries(samples, name)
+    judge_canaries(samples, name, BEHIND.get(module, RUNNING))
 
 
 @pytest.mark.parametrize(("place", "module"), RUNS, indirect=["place"], scope="module")
 def test_nothing_remains_after_a_run(battle: Battle, place: Arena, module: str) -> None:
-    """With every grader gone, no process, container, mount or file of theirs is there."""
-    battle.samples(module)
+    """All honest programs are judged as ever in the end, and no process, container, mount or file is left."""
+    judge_canaries(battle.samples(module), END)
     assert place.settled() == []
 
 

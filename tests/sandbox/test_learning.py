@@ -19,7 +19,8 @@ class EarnedError(AssertionError):
     """A program that does not know the rule has been credited."""
 
 
-@pytest.fixture(scope="module", params=VARIANTS)
+# What these programs count by is the kernel's. bubblewrap is the same to it, whoever starts it.
+@pytest.fixture(scope="module", params=[VARIANTS[0], VARIANTS[2]])
 def place(request: pytest.FixtureRequest) -> Iterator[Arena]:
     """An arena for all tests of this module."""
     with arena(request.param) as made:

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,9 @@ CANARIES = {
     "unlinted": (UNLINTED, ("lint_failed", "lint_failed")),
     "dropped": (DROPPED, ("lint_failed", "passed")),
 }
+RUNNING = ("clean", "wrong")
+"""The canaries that follow a program whose attack is not on the linter, in whose sandbox no program runs."""
+END = "the end"
 
 
 @dataclass
@@ -256,13 +259,13 @@ def arena(variant: str) -> Iterator[Arena]:
 def _arena(variant: str, folder: Path) -> Arena:
     from grader import resources
 
+    # With their byte code: no grader of this arena writes any.
     source = folder / "source"
-    skip = shutil.ignore_patterns("__pycache__", "*.pyc")
     package = Path(importlib.util.find_spec("grader").origin).parent  # type: ignore[union-attr,arg-type]
-    shutil.copytree(package, source / "grader", ignore=skip)
+    shutil.copytree(package, source / "grader")
     for name in ("sandbox_image", "benchmarks"):
         if not (source / "grader" / name).is_dir():
-            shutil.copytree(resources.folder(name), source / name, ignore=skip)
+            shutil.copytree(resources.folder(name), source / name)
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
         "LANG": "C.UTF-8",
@@ -327,7 +330,7 @@ def _become_ordinary(made: Arena) -> None:
         path = Path(found.origin)
         target = made.folder / "source"
         if found.submodule_search_locations:
-            shutil.copytree(path.parent, target / path.parent.name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(path.parent, target / path.parent.name)
         else:
             shutil.copy2(path, target)
     own_cache(made)
@@ -353,8 +356,11 @@ def _readable_python(made: Arena) -> str:
 # --- the table --------------------------------------------------------------------------------------------------
 
 
-def table(programs: list[Program]) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
-    """Return tasks and predictions: every hostile program between honest ones, each of these a different one."""
+def table(programs: list[Program], kinds: Iterable[str]) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
+    """Return tasks and predictions: all canaries, each hostile program with some behind it, and all again.
+
+    Each canary is a different program.
+    """
     tasks: list[dict[str, str]] = []
     records: list[dict[str, Any]] = []
     salts = itertools.count()
@@ -364,15 +370,16 @@ def table(programs: list[Program]) -> tuple[list[dict[str, str]], list[dict[str,
         tasks.append(row | ({"ground_truth_solution": reference} if reference else {}))
         records.append({"qid": qid, "predictions": texts})
 
-    def canaries(place: str) -> None:
-        for kind, (source, _) in CANARIES.items():
-            add(f"{kind}/{place}", [fenced(source.format(salt=next(salts)))])
+    def canaries(place: str, kinds: Iterable[str] = CANARIES) -> None:
+        for kind in kinds:
+            add(f"{kind}/{place}", [fenced(CANARIES[kind][0].format(salt=next(salts)))])
 
     canaries("")
     for program in programs:
         texts = [program.answer(), *map(fenced, program.more)]
         add(f"hostile/{program.name}", texts, program.signature, program.tests, program.reference)
-        canaries(program.name)
+        canaries(program.name, kinds)
+    canaries(END)
     return tasks, records
 
 
@@ -406,12 +413,12 @@ def judge(program: Program, samples: list[dict[str, Any]]) -> None:
             assert not re.search(program.never, details), said
 
 
-def judge_canaries(samples: dict[str, list[dict[str, Any]]], place: str) -> None:
-    """Assert that the honest programs after `place` have the verdicts they have anywhere."""
-    for kind, (_, expected) in CANARIES.items():
+def judge_canaries(samples: dict[str, list[dict[str, Any]]], place: str, kinds: Iterable[str] = CANARIES) -> None:
+    """Assert that the canaries after `place` have the verdicts they have anywhere."""
+    for kind in kinds:
         (sample,) = samples[f"{kind}/{place}"]
         said = f"{kind}: {sample['official']['detail'][:300]!r} {sample['careful']['detail'][:300]!r}"
-        assert outcomes(sample) == expected, said
+        assert outcomes(sample) == CANARIES[kind][1], said
 
 
 # --- something to reach -----------------------------------------------------------------------------------------
