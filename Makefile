@@ -102,7 +102,7 @@ docs: $(VENV)/.dev ## Build the documentation site in site/; a warning is an err
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "Read it at site/index.html. Its search needs a server: $(BIN)/python -m http.server -d site"
 
-docs-tables: $(VENV)/.dev ## Write the tables of options and fields in docs/ from the code
+docs-tables: $(VENV)/.dev ## Write the lists of fields in docs/results-file.md from the code
 	$(BIN)/python -m tests.tools.document
 
 picture: $(VENV)/.dev ## Make the README's picture of a report again (needs Chromium)

@@ -117,7 +117,7 @@ def group(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Com
 _SPLIT = click.option("--split", metavar="S", help="Split of the benchmark.")
 _PROTOCOL = click.option("--protocol", metavar="P", help="Version of the official scorer.")
 _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
-             show_default=True, help="Where untrusted code runs.")
+             show_default=True, help="Where untrusted code runs; auto: Docker if an engine answers, else bubblewrap.")
 _RUNTIME = click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc.")
 _LIMITS = group(
     click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N",
@@ -167,7 +167,8 @@ serve_options = group(_DATA, _SANDBOX, _RUNTIME, _LIMITS)
 """What an administrator sets; everything else is in the requests."""
 
 sandbox_options = group(
-    click.option("-k", "k", callback=_k, metavar="1,10", help="Report pass@k for these k."),
+    click.option("-k", "k", callback=_k, metavar="1,10",
+                 help="Report pass@k for these k (default: 1 and the protocol's; answers: all samples of a task)."),
     _SANDBOX,
     _RUNTIME,
     _LIMITS,
@@ -182,7 +183,8 @@ BENCHMARK = click.option("-b", "--benchmark", metavar="ID|DIR",
 
 judge_options = group(
     click.option("--judge-model", metavar="M", help="Model that judges the replies that rules cannot read."),
-    click.option("--judge-base-url", metavar="U", help="URL of the judge's OpenAI-compatible server."),
+    click.option("--judge-base-url", metavar="U",
+                 help="URL of the judge's OpenAI-compatible server. Its key is read from OPENAI_API_KEY."),
     click.option("--judge-replies", type=PATH, metavar="FILE",
                  help="Recorded judge replies ({qid: text}), instead of a judge."),
 )

@@ -1,4 +1,4 @@
-"""The tables that `make docs-tables` writes are those that follow from the code."""
+"""The lists of fields that `make docs-tables` writes are those that follow from the code."""
 
 from pathlib import Path
 
@@ -16,9 +16,7 @@ def test_the_tables_of_a_page_are_current(page: Path) -> None:
     assert renewed(page.read_text()) == page.read_text(), "run `make docs-tables`"
 
 
-def test_the_tables_have_every_option_and_every_field() -> None:
-    reference, results = ((ROOT / "docs" / f"{name}.md").read_text() for name in ("reference", "results-file"))
-    assert all(word in reference for word in ("`--fail-under METRIC=V`", "Default: `1g`.", "`grade image build`"))
+def test_the_results_file_has_every_field() -> None:
     named = fields_of("grader.results.Report")
-    assert named in results
+    assert named in (ROOT / "docs" / "results-file.md").read_text()
     assert all(f"`{field}" in named for field in Report.__struct_encode_fields__)

@@ -1,12 +1,9 @@
-"""Writes the lists in docs/ that follow from the code: `make docs-tables`.
+"""Writes the lists of fields in docs/results-file.md, which follow from the code: `make docs-tables`.
 
     python -m tests.tools.document
 
-A list stands between a mark and `<!-- end -->`. The mark says what is written there:
-
-- `<!-- options of run -->`: the options of `grade PREDICTIONS`, by kind
-- `<!-- other commands -->`: every other command
-- `<!-- fields of grader.results.Metric -->`: the fields of a record; a record in a field follows, with its path
+A list stands between two marks: `<!-- fields of grader.results.Metric -->` names the record, whose fields are listed
+(those of a record in a field follow, with its path), and `<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -16,92 +13,21 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import Enum
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-import click
 import msgspec
 
-from grader.cli import main as grade
-from grader.commands import options
 from tests.conftest import ROOT
 
-_MARK = re.compile(
-    r"(?P<mark><!-- (?P<kind>options of|fields of|other commands) ?(?P<of>[\w.]*) -->\n).*?(?=<!-- end -->\n)",
-    re.DOTALL,
-)
-_KINDS = {
-    "The tasks": options.benchmark_options,
-    "Execution": options.sandbox_options,
-    "The judge": options.judge_options,
-    "Gates": options.gate_options,
-    "Output": lambda command: command,
-}
-"""Heading -> the group of options below it; the last one has all others."""
+_MARK = re.compile(r"(?P<mark><!-- fields of (?P<of>[\w.]+) -->\n).*?(?=<!-- end -->\n)", re.DOTALL)
 
 
 def renewed(text: str) -> str:
     """Return a page with its lists as they follow from the code."""
-    writers: dict[str, Callable[[str], str]] = {
-        "options of": lambda _: _options_of_run(),
-        "other commands": lambda _: _other_commands(),
-        "fields of": fields_of,
-    }
-    return _MARK.sub(lambda at: at["mark"] + "\n" + writers[at["kind"]](at["of"]) + "\n", text)
-
-
-def _options_of_run() -> str:
-    tables, shown = [], set[str | None]()
-    for heading, group in _KINDS.items():
-        found = _options_in(group) or [one for one in _given(grade.commands["run"]) if one.name not in shown]
-        shown |= {one.name for one in found}
-        tables.append(_listed(heading, found))
-    return "\n".join(tables)
-
-
-def _other_commands() -> str:
-    lines = []
-    for name, command in _commands(grade):
-        if name == "run":
-            continue
-        context = click.Context(command, info_name=f"grade {name}")
-        words = [one.make_metavar(context).strip("{}") for one in command.params if isinstance(one, click.Argument)]
-        text = _prose(command.short_help or command.get_short_help_str(200))
-        lines.append(f"- `{' '.join(['grade', name, *filter(None, words)])}`: {text}")
-    return "\n".join(lines) + "\n"
-
-
-def _options_in(group: Any) -> list[click.Option]:
-    return _given(click.command()(group(lambda: None)))
-
-
-def _commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
-    """Yield every command with its words, sorted."""
-    for name, command in sorted(group.commands.items()):
-        if isinstance(command, click.Group):
-            yield from _commands(command, f"{before}{name} ")
-        elif not command.hidden:
-            yield before + name, command
-
-
-def _given(command: click.Command) -> list[click.Option]:
-    return [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
-
-
-def _listed(heading: str, rows: list[click.Option]) -> str:
-    lines = [f"**{heading}**\n"] if heading else []
-    for one in rows:
-        *short, last = [*one.opts, *one.secondary_opts]
-        value = (
-            one.make_metavar(click.Context(grade)).strip("[]") if isinstance(one.type, click.Choice) else one.metavar
-        )
-        names = ", ".join(f"`{name}`" for name in [*short, last if one.is_flag else f"{last} {value}"])
-        number = f"{one.default:g}" if isinstance(one.default, float) else one.default
-        default = f" Default: `{number}`." if one.show_default and one.default is not None else ""
-        lines.append(f"- {names}: {_prose(one.help or '')}{default}")
-    return "\n".join(lines) + "\n"
+    return _MARK.sub(lambda at: f"{at['mark']}\n{fields_of(at['of'])}\n", text)
 
 
 def fields_of(name: str) -> str:

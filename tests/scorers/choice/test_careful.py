@@ -287,3 +287,34 @@ def test_whatever_the_options_no_other_letter_is_read(question: tuple[dict[str, 
 @given(st.text(max_size=300), _question(WORDS))
 def test_any_text_is_read_without_error(text: str, question: tuple[dict[str, str], str, str]) -> None:
     concluded(text, question[0])
+
+
+RULES = {
+    "declaration": "The answer is (B).",
+    "conclusion": "It must be B.",
+    "own_line": "Let me look at the colour.\n\nB",
+    "leading": "B. The door has that colour.",
+    "bare_letter": "(B)",
+    "option_text": "The door is blue.",
+    "ordinal": "2",
+    "boxed": r"$\boxed{B}$",
+    "answer_tag": "<answer>B</answer>",
+    "json": '{"answer": "B"}',
+    "several_answers": "The answer is A or B.",
+    "letter_and_text_disagree": "B. red",
+    "outside_options": "The answer is F.",
+    "refusal": "I cannot determine the colour.",
+    "mark": "The door is blue.\n#### B",
+    "bracket": "The door is open.\n\n[B]",
+    "unclosed_reasoning": "<think>It could be B",
+    "nothing_read": "The door is purple.",
+}
+
+
+@each(("rule", "reply"), RULES.items())
+def test_a_reading_names_the_rule_that_decided(rule: str, reply: str) -> None:
+    assert read_choice(reply, COLOURS, "").rule == rule
+
+
+def test_a_yes_or_no_in_other_words_is_read_by_a_rule_of_its_own() -> None:
+    assert read_choice("Nope, not at all.", YES_NO, "Is the door open?").rule == "yes_or_no"
