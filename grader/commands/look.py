@@ -213,7 +213,7 @@ def _sample_in_words(run_options: Options, qid: str, number: int, results: Path)
     if report.benchmark != declared.id:
         raise UsageError(f"{results} has results of {report.benchmark}, not of {declared.id}.")
     sample = _sample(report, qid, number, results)
-    shown = material.load_beside(results, report, run_options.data, benchmark=run_options.benchmark)
+    shown = material.load_for_results(results, report, run_options.data, benchmark=run_options.benchmark)
     scorer = scorer_of(report)
     if (task := shown.tasks.get(qid)) is not None:
         yield from _question(task)
@@ -234,12 +234,12 @@ def _question(task: Task) -> Iterator[tuple[str, str]]:
 
 def _verdicts(scorer: AnyScorer, sample: SampleResult) -> Iterator[tuple[str, str]]:
     """Yield each reading's outcome and why."""
-    from grader.reports.why import outcome, reason
+    from grader.reports.why import outcome_name, reason
     from grader.results import READINGS
 
     for name in READINGS:
         reading = sample.reading(name)
-        name_of_outcome = outcome(scorer, reading)
+        name_of_outcome = outcome_name(scorer, reading)
         answer = f"{reading.answer} ({name_of_outcome})" if reading.answer else name_of_outcome
         why = reason(reading, scorer.words.glossary)
         yield name, f"{answer}: {why}" if why else answer

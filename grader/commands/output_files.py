@@ -35,12 +35,13 @@ def check_outputs(
     return Outputs(outputs, inputs, baseline=baseline, folder=folder)
 
 
-def protect_inputs(files: Outputs, runs: Iterable[tuple[Path, Report]]) -> None:
+def protect_inputs(outputs: Outputs, runs: Iterable[tuple[Path, Report]]) -> None:
     """Raise UsageError for a report that would replace a file beside the results of a run: what was graded."""
-    from grader.reports.material import beside
+    from grader.reports.material import files_for_results
 
-    found = [beside(results, report) for results, report in runs]
-    files.protect(path for each in found for path in (each.predictions, each.own))
+    for results, report in runs:
+        files = files_for_results(results, report)
+        outputs.protect([files.predictions, files.scorer_file])
 
 
 def write(outputs: Sequence[str], document: Document, *, again: Callable[[], str] = lambda: AGAIN) -> list[Path]:

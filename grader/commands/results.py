@@ -86,7 +86,7 @@ def report_command(
     quiet: bool,
 ) -> None:
     """Write reports of an earlier run from its RESULTS (`<stem>_results.json`), without grading again."""
-    from grader.reports.material import load_beside, outputs_beside
+    from grader.reports.material import load_for_results, outputs_for_results
     from grader.reports.views import run as view
     from grader.scorers import declarations
     from grader.scorers.earlier import read_report
@@ -99,12 +99,12 @@ def report_command(
     gaps: list[Gap] = []
 
     def material(of: Report) -> Material:
-        found = load_beside(results, of, data, benchmark=benchmark, predictions=predictions)
+        found = load_for_results(results, of, data, benchmark=benchmark, predictions=predictions)
         gaps[:] = found.gaps
         return found
 
     def texts(of: Report) -> RawOutputs:
-        return outputs_beside(results, of, predictions)
+        return outputs_for_results(results, of, predictions)
 
     written = output_files.write(outputs, view.document(report, material, outputs=texts, reading=reading))
     for path in () if quiet else written:
@@ -122,14 +122,14 @@ def _sides(
     """Collect what the items of two runs hold, and say what there is not."""
     from grader.decisions.comparison import distinct_names
     from grader.reports.findings import findings_of
-    from grader.reports.material import load_beside
+    from grader.reports.material import load_for_results
     from grader.reports.web.items import PageRun
 
     sides = [
         PageRun(
             name=name.short,
             findings=findings_of(report),
-            material=load_beside(Path(name.results), report, data, benchmark=benchmark),
+            material=load_for_results(Path(name.results), report, data, benchmark=benchmark),
         )
         for name, (_, report) in zip(distinct_names([name for name, _ in runs]), runs, strict=True)
     ]

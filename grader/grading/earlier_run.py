@@ -16,7 +16,7 @@ from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
 from grader.results import Provenance, Report
 from grader.results.file import read_report
-from grader.results.outputs import beside, results_path, stem_in
+from grader.results.outputs import path_beside, results_path, stem_in
 from grader.scorers.interface import Earlier
 from grader.scorers.registry import fact_types
 
@@ -116,7 +116,7 @@ def _earlier_report(stem: Path, setup: Setup) -> Report | None:
 
 def _digest_of_own_file(path: Path, stem: Path, scorer: AnyScorer) -> str:
     """Return the digest of the predictions in a scorer's own file: beside the prediction file, or this file itself."""
-    own = beside(stem, scorer.own_file)
+    own = path_beside(stem, scorer.own_file)
     records = read_predictions(own if own.is_file() else path).records
     return fingerprint({record.qid: record.predictions for record in records})
 

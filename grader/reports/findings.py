@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from grader.decisions import readings
 from grader.reports import provenance
 from grader.reports.document import noted
-from grader.reports.why import outcome, why_unscored
+from grader.reports.why import outcome_name, why_unscored
 from grader.results import metrics_without_unscored
 from grader.results.groups import by_observation, by_task
 from grader.scorers import declarations
@@ -55,8 +55,14 @@ class Findings:
     @property
     def differences(self) -> dict[str, int]:
         """`wrong to correct` -> number of samples whose readings differ in this way, the most frequent first."""
-        pairs = Counter((outcome(self.scorer, s.official), outcome(self.scorer, s.careful)) for s in self.different)
-        return {f"{a} to {b}" if a != b else f"{a} in both": number for (a, b), number in pairs.most_common()}
+        pairs = Counter(
+            (outcome_name(self.scorer, sample.official), outcome_name(self.scorer, sample.careful))
+            for sample in self.different
+        )
+        return {
+            f"{official} to {careful}" if official != careful else f"{official} in both": number
+            for (official, careful), number in pairs.most_common()
+        }
 
     @property
     def items(self) -> dict[str, list[SampleResult]]:

@@ -19,8 +19,7 @@ from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
 from grader.reports.questions import Gap, ShownTasks, gather
-from grader.results.outputs import beside as file_beside
-from grader.results.outputs import stem_of
+from grader.results.outputs import path_beside, stem_of
 from grader.scorers import declarations
 from grader.scorers.interface import ExecutedProgram, OwnFile
 from grader.scorers.registry import scorer_of
@@ -52,27 +51,28 @@ class Files(msgspec.Struct, frozen=True, kw_only=True):
     """The files that belong to a results file; None if a file does not exist."""
 
     predictions: Path | None
-    own: Path | None
-    """The scorer's own file."""
+    scorer_file: Path | None
+    """The scorer's own file (executed programs)."""
     folders: list[Path] = []
     """Folders to search for the benchmark's data."""
 
 
-def beside(results: Path, report: Report) -> Files:
-    """Return the files that a run wrote beside its results. Raises UsageError."""
-    name = report.provenance.predictions
-    named = results.parent / Path(name).name if Path(name).name else None
-    ending = scorer_of(report).own_file
-    # A run of a part has its own files beside the same predictions. For renamed results, use the predictions' name.
-    stem = results.with_name(results.stem.removesuffix("_results"))
-    if named is not None and ending and not file_beside(stem, ending).is_file():
-        stem = stem_of(named)
-    own = file_beside(stem, ending) if ending else None
-    return Files(
-        predictions=named if named is not None and named.is_file() else None,
-        own=own if own is not None and own.is_file() else None,
-        folders=[results.parent, Path()],
-    )
+def files_for_results(results: Path, report: Report) -> Files:
+    """Return the files beside a results file that belong to it. Raises UsageError if the scorer is not installed."""
+    name = Path(report.provenance.predictions).name
+    predictions = _existing(results.parent / name) if name else None
+    scorer_file = None
+    if ending := scorer_of(report).own_file:
+        # The file is called like the results. If the results were renamed, it is called like the predictions.
+        scorer_file = _existing(path_beside(results.with_name(results.stem.removesuffix("_results")), ending))
+        if scorer_file is None and name:
+            scorer_file = _existing(path_beside(stem_of(results.parent / name), ending))
+    return Files(predictions=predictions, scorer_file=scorer_file, folders=[results.parent, Path()])
+
+
+def _existing(path: Path) -> Path | None:
+    """Return the path of a file; None if the file does not exist."""
+    return path if path.is_file() else None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,23 +91,22 @@ class Sources:
 
     def outputs(self, report: Report) -> RawOutputs:
         """Return the run's outputs, as far as they are known."""
-        return _texts(_file(report, self.predictions, []))
+        return _outputs_by_task(_graded_predictions(report, self.predictions, []))
 
     def load(self, report: Report) -> Material:
         """Collect the material of the run's report."""
         ending = scorer_of(report).own_file
-        own = file_beside(self.stem, ending) if ending and self.stem is not None else None
-        there = own if own is not None and own.is_file() else None
-        found = load(report, self.predictions, self.data, there, benchmark=self.declared, rows=self.rows)
-        self.gaps.extend(found.gaps)
-        return found
+        scorer_file = _existing(path_beside(self.stem, ending)) if ending and self.stem is not None else None
+        material = load(report, self.predictions, self.data, scorer_file, benchmark=self.declared, rows=self.rows)
+        self.gaps.extend(material.gaps)
+        return material
 
 
 def load(
     report: Report,
     predictions: Path | PredictionFile | None,
     data: Path | None,
-    own: Path | None,
+    scorer_file: Path | None,
     *,
     benchmark: str | Benchmark | None = None,
     rows: Rows | None = None,
@@ -116,48 +115,53 @@ def load(
     """Collect the material of a report's items. Raises UsageError if the report's scorer is not installed.
 
     `data` is as in grading. If it is None, a file with the name and digest of the graded data is searched in `folders`,
-    then the declared data are used. `own` is the scorer's own file. `benchmark` is the declaration, or names it if the
-    report's name does not find it (a folder given with -b). `rows`: those that were just graded.
+    then the declared data are used. `scorer_file` is the scorer's own file. `benchmark` is the declaration, or names it
+    if the report's name does not find it (a folder given with -b). `rows`: those that were just graded.
     """
     scorer = scorer_of(report)
     gaps: list[Gap] = []
-    declared = benchmark if isinstance(benchmark, Benchmark) else _declared(report, benchmark, gaps)
-    file = _file(report, predictions, gaps) if report.samples else None
-    texts = _texts(file)
-    own_file = _own_file(report, scorer, own, texts, gaps) if scorer.runs_programs else OwnFile()
-    if file is None and own_file.predictions and own is not None and _are_graded(report, own_file.predictions):
-        texts = own_file.predictions
-        gaps = _without_predictions(gaps, own.name, given=predictions is not None)
-    shown = ShownTasks()
+    declared = benchmark if isinstance(benchmark, Benchmark) else _load_benchmark(report, benchmark, gaps)
+    file = _graded_predictions(report, predictions, gaps) if report.samples else None
+    outputs = _outputs_by_task(file)
+    executed = _read_scorer_file(report, scorer, scorer_file, outputs, gaps) if scorer.runs_programs else OwnFile()
+    if file is None and scorer_file is not None and executed.predictions and _are_graded(report, executed.predictions):
+        outputs = executed.predictions
+        gaps = _gaps_with_scorer_file(gaps, scorer_file.name, has_predictions_file=predictions is not None)
+    tasks = ShownTasks()
     if declared is not None and report.samples:
-        shown = gather(report, declared, file, data, gaps, rows=rows, folders=folders)
-    wanted = dict.fromkeys(sample.qid for sample in report.samples)
+        tasks = gather(report, declared, file, data, gaps, rows=rows, folders=folders)
+    qids = dict.fromkeys(sample.qid for sample in report.samples)
     return Material(
         runs_programs=scorer.runs_programs,
         unit=declared.unit if declared is not None else "item",
-        **msgspec.structs.asdict(shown),
-        predictions={qid: texts[qid] for qid in wanted if qid in texts},
-        programs=own_file.programs,
+        **msgspec.structs.asdict(tasks),
+        predictions={qid: outputs[qid] for qid in qids if qid in outputs},
+        programs=executed.programs,
         gaps=gaps,
     )
 
 
-def load_beside(
+def load_for_results(
     results: Path, report: Report, data: Path | None, *, benchmark: str | None = None, predictions: Path | None = None
 ) -> Material:
     """Collect the material of a report from the files beside its results, and from `predictions`, if given."""
-    files = beside(results, report)
+    files = files_for_results(results, report)
     folders = files.folders if predictions is None else [predictions.parent, *files.folders]
     file = predictions or files.predictions
-    return load(report, file, data, files.own, benchmark=benchmark, folders=folders)
+    return load(report, file, data, files.scorer_file, benchmark=benchmark, folders=folders)
 
 
-def outputs_beside(results: Path, report: Report, predictions: Path | None = None) -> RawOutputs:
+def outputs_for_results(results: Path, report: Report, predictions: Path | None = None) -> RawOutputs:
     """Return the outputs of a report from `predictions`, or from the file beside its results; empty if unknown."""
-    return _texts(_file(report, predictions or beside(results, report).predictions, []))
+    file = predictions or files_for_results(results, report).predictions
+    return _outputs_by_task(_graded_predictions(report, file, []))
 
 
-def _declared(report: Report, reference: str | None, gaps: list[Gap]) -> Benchmark | None:
+def _load_benchmark(report: Report, reference: str | None, gaps: list[Gap]) -> Benchmark | None:
+    """Return the declaration of a report's benchmark; None, and a gap, if it is not found or has changed.
+
+    Without it, no question can be shown.
+    """
     try:
         declared = declarations.load(declarations.id_or_folder(report, reference))
         declared.split(report.split)
@@ -171,8 +175,8 @@ def _declared(report: Report, reference: str | None, gaps: list[Gap]) -> Benchma
 # --- predictions ------------------------------------------------------------------------------------------------
 
 
-def _without_predictions(gaps: list[Gap], name: str, *, given: bool) -> list[Gap]:
-    """Update the gaps when the outputs come from the scorer's own file.
+def _gaps_with_scorer_file(gaps: list[Gap], name: str, *, has_predictions_file: bool) -> list[Gap]:
+    """Return the gaps when the outputs come from the scorer's own file, with this name.
 
     A prediction file that exists but could not be used stays a gap; one that does not exist is no longer a gap.
     """
@@ -180,25 +184,25 @@ def _without_predictions(gaps: list[Gap], name: str, *, given: bool) -> list[Gap
     for gap in gaps:
         if gap.what != "predictions":
             remaining.append(gap)
-        elif given:
+        elif has_predictions_file:
             remaining.append(msgspec.structs.replace(gap, why=f"{gap.why} The outputs shown are from {name}."))
     return remaining
 
 
-def _texts(file: PredictionFile | None) -> dict[str, list[str]]:
+def _outputs_by_task(file: PredictionFile | None) -> dict[str, list[str]]:
     return {record.qid: record.predictions for record in file.records} if file else {}
 
 
-def _file(report: Report, source: Path | PredictionFile | None, gaps: list[Gap]) -> PredictionFile | None:
+def _graded_predictions(report: Report, source: Path | PredictionFile | None, gaps: list[Gap]) -> PredictionFile | None:
     """Return the predictions if they are the graded ones, else None, and add a gap with the reason.
 
-    A file that was read is that of a run that was just graded.
+    A `PredictionFile` was read and graded by this process, so only a path is checked.
     """
     if isinstance(source, PredictionFile):
         return source
-    graded = report.provenance.predictions or "the prediction file"
+    graded_name = report.provenance.predictions or "the prediction file"
     if source is None:
-        gaps.append(Gap(what="predictions", why=f"{graded} is not beside the results."))
+        gaps.append(Gap(what="predictions", why=f"{graded_name} is not beside the results."))
         return None
     name = source.name
     try:
@@ -206,19 +210,21 @@ def _file(report: Report, source: Path | PredictionFile | None, gaps: list[Gap])
     except (GradeError, OSError) as error:
         gaps.append(Gap(what="predictions", why=f"{name} cannot be read: {first_line(error)}"))
         return None
-    if not _are_graded(report, {record.qid: record.predictions for record in file.records}):
-        changed = f"{name} has changed since it was graded."
-        other = f"{name} does not hold the predictions that were graded ({graded})."
-        gaps.append(Gap(what="predictions", why=changed if name == graded else other))
-        return None
-    return file
+    if _are_graded(report, _outputs_by_task(file)):
+        return file
+    if name == graded_name:
+        why = f"{name} has changed since it was graded."
+    else:
+        why = f"{name} does not hold the predictions that were graded ({graded_name})."
+    gaps.append(Gap(what="predictions", why=why))
+    return None
 
 
-def _are_graded(report: Report, texts: dict[str, list[str]]) -> bool:
+def _are_graded(report: Report, outputs: dict[str, list[str]]) -> bool:
     """Whether these are the predictions that were graded: a file beside the results may have changed since."""
-    graded = dict.fromkeys(sample.qid for sample in report.samples)
+    qids = dict.fromkeys(sample.qid for sample in report.samples)
     try:
-        return report.provenance.predictions_digest == fingerprint({qid: texts.get(qid, []) for qid in graded})
+        return report.provenance.predictions_digest == fingerprint({qid: outputs.get(qid, []) for qid in qids})
     except UnicodeEncodeError:  # a lone surrogate, which no graded prediction has
         return False
 
@@ -226,16 +232,16 @@ def _are_graded(report: Report, texts: dict[str, list[str]]) -> bool:
 # --- programs ---------------------------------------------------------------------------------------------------
 
 
-def _own_file(
-    report: Report, scorer: AnyScorer, path: Path | None, texts: dict[str, list[str]], gaps: list[Gap]
+def _read_scorer_file(
+    report: Report, scorer: AnyScorer, path: Path | None, outputs: dict[str, list[str]], gaps: list[Gap]
 ) -> OwnFile:
-    """Return the content of the scorer's own file; empty if the file belongs to another run."""
+    """Return the content of the scorer's own file; empty, and a gap, if it is missing or belongs to another run."""
     if path is None or not path.is_file():
         gaps.append(Gap(what="programs", why="The executed file is not beside the results."))
         return OwnFile()
-    read = scorer.read_own_file(report, path)
-    if not read.problem and any(read.predictions.get(qid, text) != text for qid, text in texts.items()):
-        read = OwnFile(problem=f"{path.name} belongs to another run: its predictions differ.")
-    if read.problem:
-        gaps.append(Gap(what="programs", why=read.problem))
-    return read
+    content = scorer.read_own_file(report, path)
+    if not content.problem and any(content.predictions.get(qid, texts) != texts for qid, texts in outputs.items()):
+        content = OwnFile(problem=f"{path.name} belongs to another run: its predictions differ.")
+    if content.problem:
+        gaps.append(Gap(what="programs", why=content.problem))
+    return content

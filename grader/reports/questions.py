@@ -36,12 +36,12 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     what: Literal["predictions", "questions", "images", "programs"]
     why: str
     """The reason, as a full sentence."""
-    is_lost: bool = True
-    """Whether the report would have it if nothing was missing; False: the data has none."""
+    is_missing: bool = True
+    """Whether it exists and could not be read; False: the data has none."""
 
     def in_words(self) -> str:
         """Return a sentence about the whole report."""
-        return f"The report does not show all {self.what}: {self.why}" if self.is_lost else self.why
+        return f"The report does not show all {self.what}: {self.why}" if self.is_missing else self.why
 
 
 class ShownTasks(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ def gather(
     report: Report,
     declared: Benchmark,
     file: PredictionFile | None,
-    given: Path | None,
+    path: Path | None,
     gaps: list[Gap],
     *,
     rows: Rows | None = None,
@@ -73,46 +73,50 @@ def gather(
 ) -> ShownTasks:
     """Return the tasks and images of a report's samples; add the missing ones to `gaps`.
 
-    `rows` are those that were just graded. If there are none and no data was `given`, a file with the name in the
-    report is searched in `folders`.
+    `rows` are those that were just graded, `path` is that of the data. If there are neither, a file with the name in
+    the report is searched in `folders`.
     """
     scorer = scorer_of(report)
     try:
-        found_data = None if rows is None else _Data(rows, given)
-        if found_data is None and given is None:
-            found_data = _in_folders(report, declared, scorer, folders)
-        rows, given = found_data or _Data(_rows(report, declared, scorer, file, given), given)
-        if not _is_unchanged(report, rows):
-            gaps.append(Gap(what="questions", why=f"The data ({rows.origin}) is not the data that was graded."))
+        data = None if rows is None else _Data(rows, path)
+        if data is None and path is None:
+            data = _find_data(report, declared, scorer, folders)
+        data = data or _Data(_read_rows(report, declared, scorer, file, path), path)
+        if not _is_unchanged(report, data.rows):
+            gaps.append(Gap(what="questions", why=f"The data ({data.rows.origin}) is not the data that was graded."))
             return ShownTasks()
-        predicted = [record.qid for record in file.records] if file else []
-        tasks, _ = scorer.complete(declared, rows, tasks_of(scorer, declared, report.split, rows), predicted)
+        qids = [record.qid for record in file.records] if file else []
+        all_tasks, _ = scorer.complete(declared, data.rows, tasks_of(scorer, declared, report.split, data.rows), qids)
     except DataUnavailableError:
-        changed = next((path for path in _places(report, folders)), None)
-        also = "" if changed is None else f" ({changed.name} beside the results is not the data that was graded.)"
-        why = f"The data of {declared.id} ({report.split}) is not on this machine; give it with --data.{also}"
+        changed = next((path for path in _candidate_data_files(report, folders)), None)
+        hint = "" if changed is None else f" ({changed.name} beside the results is not the data that was graded.)"
+        why = f"The data of {declared.id} ({report.split}) is not on this machine; give it with --data.{hint}"
         gaps.append(Gap(what="questions", why=why))
         return ShownTasks()
     except (GradeError, OSError, LookupError, ValueError, TypeError) as error:
         gaps.append(Gap(what="questions", why=f"The data cannot be read: {first_line(error)}"))
         return ShownTasks()
-    wanted = dict.fromkeys(sample.qid for sample in report.samples)
-    found = {qid: tasks[qid] for qid in wanted if qid in tasks}
-    if len(found) < len(wanted):
-        why = f"The data has no row for {len(wanted) - len(found)} of {len(wanted)} {declared.unit}s."
+    graded = dict.fromkeys(sample.qid for sample in report.samples)
+    tasks = {qid: all_tasks[qid] for qid in graded if qid in all_tasks}
+    if len(tasks) < len(graded):
+        why = f"The data has no row for {len(graded) - len(tasks)} of {len(graded)} {declared.unit}s."
         gaps.append(Gap(what="questions", why=why))
+    tasks = _with_prompts(tasks, file)
     column = declared.image_column(report.protocol)
     if column is None:
-        return ShownTasks(tasks=_with_prompts(found, file))
-    images = Images(tasks, column, folder_of(declared, report.split, given))
+        return ShownTasks(tasks=tasks)
+    images = Images(all_tasks, column, folder_of(declared, report.split, data.path))
     if images.is_empty:
-        none = f"because the data ({rows.origin}) has none (column {column})"
-        gaps.append(Gap(what="images", why=f"The report has no images, {none}.", is_lost=False))
-    return _with_images(_with_prompts(found, file), images, declared.unit, gaps)
+        why = f"The report has no images, because the data ({data.rows.origin}) has none (column {column})."
+        gaps.append(Gap(what="images", why=why, is_missing=False))
+    return _with_images(tasks, images, declared.unit, gaps)
 
 
-def _places(report: Report, folders: Iterable[Path]) -> list[Path]:
-    """Return the files in these folders that have the name of the graded data; empty if the data is from the hub."""
+def _candidate_data_files(report: Report, folders: Iterable[Path]) -> list[Path]:
+    """Return the files in these folders that have the name of the graded data; empty if the data is from the hub.
+
+    The name is from a results file, which anybody may have written: only a plain file name is used.
+    """
     name = report.provenance.data
     if report.provenance.data_is_carried or report.provenance.data_digest is None:
         return []
@@ -121,28 +125,28 @@ def _places(report: Report, folders: Iterable[Path]) -> list[Path]:
     return [folder / name for folder in dict.fromkeys(folders) if (folder / name).exists()]
 
 
-def _in_folders(report: Report, declared: Benchmark, scorer: AnyScorer, folders: Iterable[Path]) -> _Data | None:
+def _find_data(report: Report, declared: Benchmark, scorer: AnyScorer, folders: Iterable[Path]) -> _Data | None:
     """Return the first data in these folders with the digest of the graded data."""
-    for path in _places(report, folders):
+    for path in _candidate_data_files(report, folders):
         with contextlib.suppress(GradeError, OSError, LookupError, ValueError, TypeError):
-            rows = _rows(report, declared, scorer, None, path)
+            rows = _read_rows(report, declared, scorer, None, path)
             if _is_unchanged(report, rows):
                 return _Data(rows, path)
     return None
 
 
-def _rows(
-    report: Report, declared: Benchmark, scorer: AnyScorer, file: PredictionFile | None, given: Path | None
+def _read_rows(
+    report: Report, declared: Benchmark, scorer: AnyScorer, file: PredictionFile | None, path: Path | None
 ) -> Rows:
-    """Read the rows as grading does, but with every column."""
-    if given is None and file is not None:
-        carried = scorer.own_rows(declared, report.split, file) if report.provenance.data_is_carried else None
+    """Read the rows as grading does, but with every column. They may be in the predictions, a file, or on the hub."""
+    if path is None and file is not None and report.provenance.data_is_carried:
+        carried = scorer.own_rows(declared, report.split, file)
         if carried is not None:
             return carried
-    from_hub = given is None and bool(declared.splits[report.split].hub)
+    is_from_hub = path is None and bool(declared.splits[report.split].hub)
     # Grading filled the cache of the hub's client, and a report must not wait for the network.
-    with offline() if from_hub else contextlib.nullcontext():
-        return rows_of(declared, report.split, report.protocol, given, scorer, wanted=ALL)
+    with offline() if is_from_hub else contextlib.nullcontext():
+        return rows_of(declared, report.split, report.protocol, path, scorer, wanted=ALL)
 
 
 def _is_unchanged(report: Report, rows: Rows) -> bool:
@@ -151,7 +155,7 @@ def _is_unchanged(report: Report, rows: Rows) -> bool:
 
 def _with_prompts(tasks: dict[str, Task], file: PredictionFile | None) -> dict[str, Task]:
     """Add the prompt from the prediction file to tasks whose data has no question."""
-    prompts = {r.qid: r.prompts[0] for r in file.records if r.prompts} if file else {}
+    prompts = {record.qid: record.prompts[0] for record in file.records if record.prompts} if file else {}
     texts = {qid: prompt for qid, prompt in prompts.items() if isinstance(prompt, str) and prompt.strip()}
     return {
         qid: task if task.text or qid not in texts else msgspec.structs.replace(task, text=texts[qid])
@@ -160,22 +164,25 @@ def _with_prompts(tasks: dict[str, Task], file: PredictionFile | None) -> dict[s
 
 
 def _with_images(tasks: dict[str, Task], images: Images, unit: str, gaps: list[Gap]) -> ShownTasks:
-    found: dict[str, Picture] = {}
+    """Return the tasks with their images. Several tasks may have the same image, which is kept once."""
+    pictures: dict[str, Picture] = {}
     image_of: dict[str, str] = {}
-    lost = 0
+    missing = 0
     for qid, task in tasks.items():
         picture = images.of(task)
         if picture is None:
-            lost += images.has_cell(task)
+            missing += images.has_cell(task)
             continue
-        image_of[qid] = _key(picture)
-        found.setdefault(image_of[qid], picture)
-    if lost:
-        gaps.append(Gap(what="images", why=f"The images that the data names for {counted(lost, unit)} were not found."))
-    return ShownTasks(tasks=tasks, image_of=image_of, images=found)
+        image_of[qid] = _image_key(picture)
+        pictures.setdefault(image_of[qid], picture)
+    if missing:
+        why = f"The images that the data names for {counted(missing, unit)} were not found."
+        gaps.append(Gap(what="images", why=why))
+    return ShownTasks(tasks=tasks, image_of=image_of, images=pictures)
 
 
-def _key(picture: Picture) -> str:
+def _image_key(picture: Picture) -> str:
+    """Return what is the same for the same image: its path, or a hash of its bytes."""
     if isinstance(picture, Path):
         return str(picture)
     return hashlib.sha256(picture).hexdigest()[:24]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 INFRASTRUCTURE = "infrastructure failed"
 
 
-def readings_differ(scorer: AnyScorer, sample: SampleResult, output: str | None = None) -> str:
+def why_readings_differ(scorer: AnyScorer, sample: SampleResult, output: str | None = None) -> str:
     """Return why the readings differ: the kind of difference, else the words that led each reading to its answer.
 
     Empty if nothing is known. One line without control characters; words of `output`, the reply, or of a program may
@@ -36,29 +36,33 @@ def readings_differ(scorer: AnyScorer, sample: SampleResult, output: str | None 
     if "" in reasons.values():
         return "".join(reasons.values())
     words = {name: deciding_words(sample.reading(name), output) for name in READINGS}
-    named = {name: f"{name} {words[name]}".rstrip() for name in READINGS}
-    return "; ".join(f"{named[name]}: {_in_a_sentence(text)}" for name, text in reasons.items())
+    headings = {name: f"{name} {words[name]}".rstrip() for name in READINGS}
+    return "; ".join(f"{headings[name]}: {_as_clause(text)}" for name, text in reasons.items())
 
 
 WORDS_BEFORE = 3
 LONGEST_QUOTE = 60
-_REST_OF_WORD = re.compile(r"[^\s.,;:]{0,15}")
+_WORD_END = re.compile(r"[^\s.,;:]{0,15}")
 
 
 def deciding_words(reading: Reading, output: str | None) -> str:
     """Return the words of a reply from which a reading has its answer, with three before them on their line.
 
-    Between back-ticks, as one line without control characters; empty if that is not known.
+    If the answer `B` was read in "I am sure: the answer is B.", they are "`the answer is B`". They are one line without
+    control characters; empty if it is not known where the answer was read.
     """
     if output is None or not isinstance(reading.span, tuple):
         return ""
     start, end = reading.span
     answer = output[start:end]
-    before = output[max(0, start - LONGEST_QUOTE // 2) : start + len(answer) - len(answer.lstrip())]
-    words = before.rpartition("\n")[2].split(" ")[-WORDS_BEFORE - 1 :]
-    rest = _REST_OF_WORD.match(output, end) if answer and not answer[-1].isspace() else None
-    shown = clean(f"{' '.join(words)}{answer.strip()}{rest[0] if rest else ''}").replace("`", "'")
-    return f"`{cut(' '.join(shown.split()), LONGEST_QUOTE)}`" if shown.strip() else ""
+    leading_blanks = len(answer) - len(answer.lstrip())
+    context = output[max(0, start - LONGEST_QUOTE // 2) : start + leading_blanks]
+    line_before = context.rpartition("\n")[2]
+    words_before = " ".join(line_before.split(" ")[-WORDS_BEFORE - 1 :])  # the last one is what the answer continues
+    ends_in_word = answer and not answer[-1].isspace()
+    word_end = match[0] if ends_in_word and (match := _WORD_END.match(output, end)) else ""
+    quotation = clean(f"{words_before}{answer.strip()}{word_end}").replace("`", "'")
+    return f"`{cut(' '.join(quotation.split()), LONGEST_QUOTE)}`" if quotation.strip() else ""
 
 
 def facts_of(scorer: AnyScorer, sample: SampleResult) -> list[tuple[str, str]]:
@@ -74,29 +78,29 @@ def facts_of(scorer: AnyScorer, sample: SampleResult) -> list[tuple[str, str]]:
     return facts + ([("failed test (official run)", marks.failed_test)] if marks.failed_test else [])
 
 
-def outcome(scorer: AnyScorer, reading: Reading) -> str:
+def outcome_name(scorer: AnyScorer, reading: Reading) -> str:
     """Return the name of an outcome, in the scorer's words."""
     return scorer.words.outcomes.get(reading.outcome.value, reading.outcome.value)
 
 
-def also_found(scorer: AnyScorer, sample: SampleResult) -> dict[ReadingName, str]:
+def distinguishing_facts(scorer: AnyScorer, sample: SampleResult) -> dict[ReadingName, str]:
     """Return what else tells the readings apart if they have the same outcome and answer: credit, and facts."""
     if (sample.official.outcome, sample.official.answer) != (sample.careful.outcome, sample.careful.answer):
         return dict.fromkeys(READINGS, "")
     marks = scorer.marks(sample)
     facts: dict[ReadingName, list[str]] = {
-        "official": _facts(sample.official, marks.official),
-        "careful": _facts(sample.careful, marks.careful),
+        "official": _facts_in_words(sample.official, marks.official),
+        "careful": _facts_in_words(sample.careful, marks.careful),
     }
     return {
         name: ", ".join(fact for fact in facts[name] if fact not in facts[other_reading(name)]) for name in READINGS
     }
 
 
-def _facts(reading: Reading, facts: Iterable[tuple[str, str | bool | None]]) -> list[str]:
+def _facts_in_words(reading: Reading, facts: Iterable[tuple[str, str | bool | None]]) -> list[str]:
     words = {True: "credited", False: "not credited", None: "not judged"}
-    shown = (f"{name} {value if isinstance(value, str) else words[value]}" for name, value in facts)
-    return [f"credit {reading.points:g}", *shown]
+    parts = (f"{name} {value if isinstance(value, str) else words[value]}" for name, value in facts)
+    return [f"credit {reading.points:g}", *parts]
 
 
 def reason(reading: Reading, glossary: Mapping[str, str]) -> str:
@@ -105,17 +109,18 @@ def reason(reading: Reading, glossary: Mapping[str, str]) -> str:
     return clean("; ".join((reading.detail or glossary.get(rule, rule)).splitlines()))
 
 
-def _in_a_sentence(text: str) -> str:
+def _as_clause(sentence: str) -> str:
     """Return a sentence as a part of another one: without its full stop, its first word in lower case."""
-    first, _, rest = text.removesuffix(".").partition(" ")
-    return f"{first[:1].lower() + first[1:] if first[1:].islower() else first} {rest}".strip()
+    word, _, others = sentence.removesuffix(".").partition(" ")
+    is_ordinary_word = word[1:].islower()  # not a letter, a number or an acronym
+    return f"{word[:1].lower() + word[1:] if is_ordinary_word else word} {others}".strip()
 
 
 def causes(report: Report) -> dict[str, int]:
     """Return cause -> number of samples, the most frequent cause first."""
-    known = scorer_of(report).words.causes
-    found = (cause for sample in report.samples if (cause := _cause(sample, known)))
-    return dict(Counter(found).most_common())
+    names = scorer_of(report).words.causes
+    counts = Counter(cause for sample in report.samples if (cause := _cause(sample, names)))
+    return dict(counts.most_common())
 
 
 def why_unscored(report: Report) -> str:
@@ -123,10 +128,12 @@ def why_unscored(report: Report) -> str:
 
     If the readings have different numbers of unscored samples, these follow: `not judged; official 7, careful 12`.
     """
-    found = causes(report)
-    listed = next(iter(found)) if len(found) == 1 else ", ".join(f"{cause} {number}" for cause, number in found.items())
-    lost = report.unscored_by_reading
-    return listed if lost.official == lost.careful else f"{listed}; official {lost.official}, careful {lost.careful}"
+    counts = causes(report)
+    names = list(counts) if len(counts) == 1 else [f"{cause} {number}" for cause, number in counts.items()]
+    unscored = report.unscored_by_reading
+    if unscored.official == unscored.careful:
+        return ", ".join(names)
+    return f"{', '.join(names)}; official {unscored.official}, careful {unscored.careful}"
 
 
 def bounds_in_words(metric: Metric) -> str:
@@ -139,21 +146,26 @@ def bounds_in_words(metric: Metric) -> str:
     return f"{words}; {metric.dropped} of {total} items left out: too few scored samples"
 
 
-def _cause(sample: SampleResult, known: Mapping[str, str]) -> str:
+def _cause(sample: SampleResult, names: Mapping[str, str]) -> str:
+    """Return why a sample is unscored, by the rule of its careful reading or else its official one; empty if it is not.
+
+    `names`: rule -> cause.
+    """
     for name in reversed(READINGS):
         reading = sample.reading(name)
         if reading.outcome is Outcome.UNSCORED:
-            return known.get(reading.rule_name, INFRASTRUCTURE)
+            return names.get(reading.rule_name, INFRASTRUCTURE)
     return ""
 
 
-_PUBLISHED = "of the published scorer, bug for bug"
-_OWN = "of the rules that the benchmark's protocol names"
+_PUBLISHED_SCORER = "of the published scorer, bug for bug"
+_PROTOCOL_RULES = "of the rules that the benchmark's protocol names"
 
 
 def about_readings(benchmarks: Iterable[str]) -> str:
     """Return the sentences above a table of metrics of these benchmarks, given by id."""
-    official = _PUBLISHED if set(benchmarks) <= set(resources.bundled_benchmarks()) else _OWN
+    are_bundled = set(benchmarks) <= set(resources.bundled_benchmarks())
+    official = _PUBLISHED_SCORER if are_bundled else _PROTOCOL_RULES
     return (
         f"In percent, with 95 % intervals. Official is the verdict {official}; careful is the verdict of an attentive "
         "person."

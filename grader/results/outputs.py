@@ -28,10 +28,10 @@ def stem_of(path: Path) -> Path:
 
 def results_path(stem: Path) -> Path:
     """Return the path of the results file."""
-    return beside(stem, "_results.json")
+    return path_beside(stem, "_results.json")
 
 
-def beside(stem: Path, ending: str) -> Path:
+def path_beside(stem: Path, ending: str) -> Path:
     """Return the path of a file beside the predictions."""
     return stem.with_name(f"{stem.name}{ending}")
 
@@ -101,7 +101,7 @@ class Outputs:
         if stem is None:
             return
         path = results_path(stem)
-        self.protect([path, beside(stem, own_file) if own_file else None])
+        self.protect([path, path_beside(stem, own_file) if own_file else None])
         if self._baseline is not None and real_path(path) == real_path(self._baseline):
             raise UsageError(
                 f"--baseline {self._baseline}: this run writes its own results there, and the next run would be "

@@ -24,8 +24,8 @@ PIXEL = base64.b64decode(
 
 def _load(results: Path, data: Path | None) -> tuple[Report, material.Material]:
     report = read_report(results)
-    files = material.beside(results, report)
-    return report, material.load(report, files.predictions, data, files.own)
+    files = material.files_for_results(results, report)
+    return report, material.load(report, files.predictions, data, files.scorer_file)
 
 
 def test_a_choice_run_has_questions_options_gold_images_and_outputs(graded) -> None:
@@ -62,8 +62,8 @@ def test_the_data_that_was_graded_is_found_beside_the_results(graded, tmp_path: 
     (shutil.copytree if data.is_dir() else shutil.copy)(data, tmp_path / data.name)
     results = tmp_path / "predictions_results.json"
     report = read_report(results)
-    files = material.beside(results, report)
-    found = material.load(report, files.predictions, None, files.own, folders=files.folders)
+    files = material.files_for_results(results, report)
+    found = material.load(report, files.predictions, None, files.scorer_file, folders=files.folders)
     assert set(found.tasks) == {sample.qid for sample in report.samples}
     assert not [gap for gap in found.gaps if gap.what == "questions"]
 
@@ -203,7 +203,7 @@ def test_programs_come_from_the_executed_file_and_so_do_predictions_that_are_gon
     report, path = _execution_run(tmp_path, ["passed", "NameError: c"], ["one", "two"])
     data = root / "benchmarks/humaneval-v/sample/tasks.jsonl"
     results = tmp_path / "p_results.json"
-    found = material.load(report, None, data, material.beside(results, report).own)
+    found = material.load(report, None, data, material.files_for_results(results, report).scorer_file)
     assert found.programs["q1"][1] == ExecutedProgram(
         completion="b = 2", program="b = 2\ntest()", result="NameError: c"
     )
@@ -259,4 +259,4 @@ def test_a_name_in_the_results_cannot_lead_out_of_their_folder(tmp_path: Path) -
         benchmark="vstar", scorer="multiple_choice", split="test", protocol="p", metrics=[], samples=[],
         provenance=Provenance(predictions="../secret.json"),
     )  # fmt: skip
-    assert material.beside(inside / "x_results.json", report).predictions is None
+    assert material.files_for_results(inside / "x_results.json", report).predictions is None

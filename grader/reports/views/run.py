@@ -27,10 +27,10 @@ from grader.reports.views.cases import suites
 from grader.reports.views.sample_rows import COLUMNS, evidence_of, output_of, records_of
 from grader.reports.why import (
     about_readings,
-    also_found,
     bounds_in_words,
-    outcome,
-    readings_differ,
+    distinguishing_facts,
+    outcome_name,
+    why_readings_differ,
 )
 from grader.results import (
     OTHER_ANSWERS,
@@ -179,8 +179,10 @@ def _passes(run: Findings) -> Iterator[tuple[str, str]]:
 
 def _difference(scorer: AnyScorer, sample: SampleResult, output: str | None) -> list[Cell]:
     """Return the cells of both readings, and why they differ."""
-    said = [_reading_text(scorer, sample.reading(name), more) for name, more in also_found(scorer, sample).items()]
-    why = [cut(" ".join(readings_differ(scorer, sample, output).split()), LONGEST_REASON)]
+    said = [
+        _reading_text(scorer, sample.reading(name), more) for name, more in distinguishing_facts(scorer, sample).items()
+    ]
+    why = [cut(" ".join(why_readings_differ(scorer, sample, output).split()), LONGEST_REASON)]
     if (first := sample.explaining_call(sample.careful)) is not None:
         call, returned, expected = (
             cut(text.strip(), LONGEST_VALUE) for text in (first.call, first.returned or "nothing", first.expected)
@@ -190,7 +192,7 @@ def _difference(scorer: AnyScorer, sample: SampleResult, output: str | None) -> 
 
 
 def _reading_text(scorer: AnyScorer, reading: Reading, more: str) -> str:
-    text = ", ".join(filter(None, (outcome(scorer, reading), more)))
+    text = ", ".join(filter(None, (outcome_name(scorer, reading), more)))
     return f"{text}: {reading.answer}" if reading.answer else text
 
 

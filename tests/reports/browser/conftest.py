@@ -168,8 +168,8 @@ def graded_page(graded: Callable[[str], tuple[Path, Path]], once: Once) -> Calla
         report = read_report(results)
 
         def fill(folder: Path) -> None:
-            files = material.beside(results, report)
-            gathered = material.load(report, files.predictions, graded(benchmark)[1], files.own)
+            files = material.files_for_results(results, report)
+            gathered = material.load(report, files.predictions, graded(benchmark)[1], files.scorer_file)
             (folder / "report.html").write_bytes(as_page(report, gathered))
 
         return once(f"page-{benchmark}", fill) / "report.html", report
