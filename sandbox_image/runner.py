@@ -63,7 +63,7 @@ def _channel() -> tuple[int, int]:
     return source, sink
 
 
-def _hide() -> None:
+def _hide_own_modules() -> None:
     """Leave to the imports of a program, a test and the linter only the standard library and the locked packages.
 
     This code stays loaded, but no name leads to it, `__main__` included. Other packages of the interpreter differ
@@ -78,8 +78,8 @@ def _hide() -> None:
 
 def main() -> NoReturn:
     """Serve until the channel closes, the lease ends, or this supervisor is damaged."""
-    _hide()
-    zygote.executed()
+    _hide_own_modules()
+    zygote.serve_if_spawned()
     settings = _settings()
     source, sink = _channel()
     process.undumpable()

@@ -114,7 +114,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """A candidate's answers to the recorded calls, as it sent them."""
 
     evidence: ProcessEvidence
-    said: bytes = b""
+    transcript: bytes = b""
     """Its messages, each in a line: the first after its code was loaded, then the replies; empty if it ended before."""
     unsure: bool = False
     """Whether the official run may not stop where it was stopped: its time or memory was up while it encoded an answer,
@@ -123,7 +123,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def messages(self) -> list[str]:
         """All that it sent."""
-        return self.said.decode().split("\n") if self.said else []
+        return self.transcript.decode().split("\n") if self.transcript else []
 
     @property
     def replies(self) -> list[str]:

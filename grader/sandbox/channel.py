@@ -78,8 +78,8 @@ def _answer(data: bytes) -> Answer:
     if not isinstance(message, dict):
         raise ValueError("not an object")  # noqa: TRY004 - of JSON
     part = message.get("answer")
-    if isinstance(part, dict) and "said" in part:
-        part["said"] = data[end:]
+    if isinstance(part, dict) and "transcript" in part:
+        part["transcript"] = data[end:]
     return message
 
 

@@ -20,7 +20,7 @@ Answer = dict[str, object]
 def length_of(answer: Answer) -> int:
     """Return the approximate number of characters of an answer, counting only the parts that can be large."""
     part = answer.get("answer")
-    return len(part.get("said", "")) if isinstance(part, dict) else 0
+    return len(part.get("transcript", "")) if isinstance(part, dict) else 0
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):

@@ -97,7 +97,7 @@ def _record(is_right: bool) -> dict[str, Any]:
 
 
 def _answer(is_right: bool) -> dict[str, Any]:
-    candidate = {**_DECLARED, "source": _source(is_right), "names": {}, "tells": False}
+    candidate = {**_DECLARED, "source": _source(is_right), "names": {}, "with_effects": False}
     return {"answer": {"candidate": candidate, "calls": _CALLS}}
 
 
@@ -109,7 +109,7 @@ def _script(is_right: bool) -> dict[str, Any]:
 def _judge(is_right: bool) -> dict[str, Any]:
     task = {**_DECLARED, "test": TESTS, "names": {}, "calls": _CALLS}
     said = "\n".join([values.hello(["count_tiles"]), values.reply(_value(is_right))]).encode()
-    return {"judge": {"task": task, "said": said}}
+    return {"judge": {"task": task, "transcript": said}}
 
 
 def _compare(is_right: bool) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What a supervisor is asked to do, and what it asks of the processes below it. The grader builds jobs of these types.
 
-They travel as JSON, and bytes in them behind it (values/wire.py). Nothing loads this module: it exists for the type
+They travel as JSON, and bytes in them behind it (wire.py). Nothing loads this module: it exists for the type
 checker, on both sides of the channel.
 """
 
@@ -40,9 +40,9 @@ class Candidate(Declared):
     source: str
     names: Mapping[str, str]
     """Names that the tests use and nobody else defines -> how they are found; see judging/recording.py."""
-    each: NotRequired[int]
-    """Bytes of the largest answer that is kept whole. If given, each call has the whole limit of CPU time."""
-    tells: NotRequired[bool]
+    max_answer_bytes: NotRequired[int]
+    """Of a larger answer only a digest is kept. If given, each call has the whole limit of CPU time."""
+    with_effects: NotRequired[bool]
     """Whether a reply has the arguments as the call left them, and what was printed. Missing: it has."""
     kept: NotRequired[Sequence[int]]
     """The calls to whose answers later calls refer. The supervisor adds this list."""
@@ -55,7 +55,7 @@ class Answer(TypedDict):
     calls: Sequence[str]
     known: NotRequired[Sequence[str]]
     """Digests of large answers that are expected: of an equal one, only the digest is kept."""
-    most: NotRequired[float]
+    max_seconds: NotRequired[float]
     """Seconds of work after which nothing more is asked, if each call has limits of its own."""
 
 
@@ -64,7 +64,7 @@ class Script(TypedDict):
 
     script: str
     calls: Sequence[str]
-    most: NotRequired[float]
+    max_seconds: NotRequired[float]
     """Seconds of work after which nothing more is asked."""
 
 
@@ -84,9 +84,9 @@ class Judge(TypedDict):
     """Let the tests judge answers."""
 
     task: JudgedTask
-    said: bytes
-    """A program's messages, each in a line; empty if it ended before the first."""
-    each: NotRequired[bool]
+    transcript: bytes
+    """A program's messages, each in a line: its first one, then a reply to each call. Empty if it ended before."""
+    by_assertion: NotRequired[bool]
     """Whether to find out which assertions hold, if the program fails."""
 
 
@@ -141,8 +141,8 @@ class Request(TypedDict):
     """Seconds after which the kernel ends the fork; the supervisor's own limits are lower."""
     task: Task | JudgedTask | Compare | None
     """None: the same as in the last request."""
-    said: bytes
-    each: bool
+    transcript: bytes
+    by_assertion: bool
     """As in `Judge`."""
 
 
@@ -159,8 +159,8 @@ class Job(TypedDict):
     """Whether no other job runs on this machine's other supervisors."""
     hash_seed: NotRequired[int]
     """If given, a program runs in an interpreter with this hash seed, and with other random numbers than usual."""
-    patient: NotRequired[bool]
-    """Whether the machine's shared memory may grow more than usual, because others use it."""
+    retry: NotRequired[bool]
+    """Whether others filled the machine's shared memory at the first try, so that it may grow more than usual."""
     head: NotRequired[str]
     test: NotRequired[str]
     """A program and its tests, for the linter and for the official run."""

@@ -43,7 +43,7 @@ MAX_NODES = 2_000_000
 MAX_DEPTH = 500
 """Depth of values that cannot change: Python compares and hashes tuples in tuples without a check of its stack."""
 MAX_ITEMS = 2_000
-"""Items of an iterator that are sent. It may have no end."""
+"""SentIterator of an iterator that are sent. It may have no end."""
 _SMALL = 1 << 53
 """Larger integers are written in hexadecimal: JSON readers of other languages would change them."""
 encode = json.JSONEncoder(separators=(",", ":")).encode
@@ -63,28 +63,26 @@ class EndlessError(BaseException):
 
 
 class Tree:
-    """An object of a class that only the program has: its attributes, and its length if it has one."""
+    """An object of a class that only the program has: its attributes, and its length if it has one.
+
+    The reader cannot have the class, so its methods do not arrive.
+    """
 
 
-def _tree(name: str, length: int | None) -> Tree:
-    members = {} if length is None else {"__len__": lambda self: length}
-    return object.__new__(type(name, (Tree,), members))
+class SentIterator:
+    """An iterator that arrived as its first items; `is_complete` if these are all."""
 
+    def __init__(self, items: list[Any], *, is_complete: bool) -> None:
+        self.items, self.is_complete, self._next = items, is_complete, 0
 
-class Items:
-    """An iterator whose items were sent."""
-
-    def __init__(self, items: list[Any], *, is_whole: bool) -> None:
-        self.items, self.is_whole, self._next = items, is_whole, 0
-
-    def __iter__(self) -> Items:
+    def __iter__(self) -> SentIterator:
         return self
 
     def __next__(self) -> Any:
         if self._next < len(self.items):
             self._next += 1
             return self.items[self._next - 1]
-        if self.is_whole:
+        if self.is_complete:
             raise StopIteration
         raise EndlessError(f"more than {len(self.items)} items of an iterator")
 
@@ -95,7 +93,7 @@ class Context:
     def __init__(self, classes: Mapping[str, type[Any]] | None = None) -> None:
         """`classes`: those of the signature, by name."""
         self.classes = dict(classes or {})
-        self.names = {kind: name for name, kind in self.classes.items()}
+        self.names = {cls: name for name, cls in self.classes.items()}
 
     def node_of(self, value: Any) -> tuple[str, Content] | None:
         """Return the node of a value that is not sent as its contents; None for any other value."""
@@ -140,7 +138,7 @@ class Writer:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        # Most messages are of sides that send every text as its content, so that no text is asked about.
+        # Few contexts override `atom_node`. For the others, it is not called for each text.
         self._has_special_atoms = type(context).atom_node is not Context.atom_node
         self._numbers: dict[Any, int] = {}
         """id() of a value, or type and value of an atom -> number of its node."""
@@ -157,8 +155,8 @@ class Writer:
         try:
             self.number(value)
             while self._unwritten:
-                number, one = self._unwritten.popleft()
-                self._nodes[number] = self._node(one)
+                number, container = self._unwritten.popleft()
+                self._nodes[number] = self._node(container)
             text = encode(self._nodes)
         except UnsendableError:
             raise
@@ -168,30 +166,30 @@ class Writer:
         return text
 
     @property
-    def objects(self) -> list[Any]:
-        """What can change in the message, in the order of its nodes."""
-        return [self._values[number] for number, (kind, _) in enumerate(self._nodes) if kind in _SHARED]
+    def mutables(self) -> list[Any]:
+        """The objects in the message that can change, in the order of its nodes."""
+        return [self._values[number] for number, (kind, _) in enumerate(self._nodes) if kind in _SHARED_KINDS]
 
     def number(self, value: Any) -> int:
         """Return the number of a value's node; equal atoms share one. A container is written later."""
-        kind = type(value)
-        if kind not in _ATOMS:
-            found = self._numbers.get(id(value))
-            if found is None:
-                found = self._numbers[id(value)] = self._new(None)
-                self._values[found] = value
-                self._unwritten.append((found, value))
-            return found
-        if self._has_special_atoms and kind in {str, bytes} and (node := self.context.atom_node(value)) is not None:
-            found = self._new(list(node))
-            self._values[found] = value
-            return found
-        key = (kind, _KEYS[kind](value) if kind in _KEYS else value)
-        found = self._numbers.get(key)
-        if found is None:
-            name = _TYPES[kind]
-            found = self._numbers[key] = self._new([name, KINDS[name].write(self, value)])
-        return found
+        cls = type(value)
+        if cls not in _ATOMS:
+            number = self._numbers.get(id(value))
+            if number is None:
+                number = self._numbers[id(value)] = self._new(None)
+                self._values[number] = value
+                self._unwritten.append((number, value))
+            return number
+        if self._has_special_atoms and cls in {str, bytes} and (node := self.context.atom_node(value)) is not None:
+            number = self._new(list(node))
+            self._values[number] = value
+            return number
+        key = (cls, _KEYS[cls](value) if cls in _KEYS else value)
+        number = self._numbers.get(key)
+        if number is None:
+            kind = _KINDS_BY_TYPE[cls]
+            number = self._numbers[key] = self._new([kind, KINDS[kind].write(self, value)])
+        return number
 
     def _new(self, node: list[Any] | None) -> int:
         if len(self._nodes) >= MAX_NODES:
@@ -200,15 +198,17 @@ class Writer:
         return len(self._nodes) - 1
 
     def numbers(self, values: Iterable[Any]) -> list[int]:
-        """Return the numbers of several values."""
-        found: list[int] = []
-        known = self._numbers
+        """Return the numbers of the nodes of several values."""
+        numbers: list[int] = []
+        by_value = self._numbers
         for value in values:
-            kind = type(value)
-            number = known.get((kind, value)) if kind is int or (kind is str and not self._has_special_atoms) else None
-            found.append(self.number(value) if number is None else number)
-        self.count(len(found))
-        return found
+            # `number` does the same. Looking here first saves a call for most items of long lists.
+            cls = type(value)
+            is_quick = cls is int or (cls is str and not self._has_special_atoms)
+            number = by_value.get((cls, value)) if is_quick else None
+            numbers.append(self.number(value) if number is None else number)
+        self.count(len(numbers))
+        return numbers
 
     def count(self, size: int) -> None:
         """Count the size of a text before it is copied; raises UnsendableError."""
@@ -219,12 +219,12 @@ class Writer:
     def _node(self, value: Any) -> list[Any]:
         if (node := self.context.node_of(value)) is not None:
             return list(node)
-        name = _TYPES.get(type(value)) or _name_of(value, self.context)
-        if name == "function":
+        kind = _KINDS_BY_TYPE.get(type(value)) or _kind_of_other(value, self.context)
+        if kind == "function":
             return list(self.context.function(value))
         if type(value) is list and _are_numbers(value):
-            name = "numbers"
-        return [name, KINDS[name].write(self, value)]
+            kind = "numbers"
+        return [kind, KINDS[kind].write(self, value)]
 
 
 def write(value: Any, context: Context | None = None) -> str:
@@ -232,23 +232,17 @@ def write(value: Any, context: Context | None = None) -> str:
     return Writer(context or Context()).write(value)
 
 
-def _name_of(value: Any, context: Context) -> str:
-    """Return the kind of a value whose type is in no table; raises UnsendableError."""
-    kind = type(value)
+def _kind_of_other(value: Any, context: Context) -> str:
+    """Return the kind of a value whose type is not in `_KINDS_BY_TYPE`; raises UnsendableError."""
+    cls = type(value)
     if isinstance(value, type):
-        if value in context.names:
-            return "class"
-        if value in _NAMES_OF_KNOWN:
-            return "known"
-        if is_own(value):
-            return "function"
-        raise UnsendableError(f"the class {value.__name__}")
-    if kind in context.names:
+        return _kind_of_class(value, context)
+    if cls in context.names:
         if isinstance(value, enum.Enum):
             return "member"
         if isinstance(value, BaseException):
             return "exception"
-        if isinstance(value, tuple) and hasattr(kind, "_fields"):
+        if isinstance(value, tuple) and hasattr(cls, "_fields"):
             return "record"
         if isinstance(value, _BASES):
             raise UnsendableError(f"{type_name(value)}, whose class derives from a built-in one")
@@ -257,73 +251,87 @@ def _name_of(value: Any, context: Context) -> str:
         return "exception"
     if isinstance(value, _FUNCTIONS):
         return "known" if _is_known(value) else "function"
-    if _is_of_numpy(value):
-        return "array" if hasattr(kind, "__setitem__") else "scalar"
-    if (table := _of_pandas(kind)) is not None:
+    if _is_numpy_value(value):
+        return "array" if hasattr(cls, "__setitem__") else "scalar"
+    if (table := _pandas_kind(cls)) is not None:
         return table
-    if hasattr(kind, "__next__") and not isinstance(value, io.IOBase):
+    if hasattr(cls, "__next__") and not isinstance(value, io.IOBase):
         return "iterator"
-    return _own(value, kind)
+    return _kind_of_user_object(value, cls)
 
 
-def _own(value: Any, kind: type[Any]) -> str:
-    """Return the kind of an object of a class of the program's; raises UnsendableError for one of a library."""
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+def _kind_of_class(cls: type[Any], context: Context) -> str:
+    if cls in context.names:
+        return "class"
+    if cls in _KNOWN_NAMES:
+        return "known"
+    if is_user_class(cls):
+        return "function"
+    raise UnsendableError(f"the class {cls.__name__}")
+
+
+def _kind_of_user_object(value: Any, cls: type[Any]) -> str:
+    """Return the kind of an object of a class of the program's; raises UnsendableError for one of a library.
+
+    One whose class derives from a built-in one is sent as an object of that. What can be called is a function.
+    """
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return "record"
-    if not is_own(kind):
+    if not is_user_class(cls):
         if callable(value):
             return "function"
         raise UnsendableError(type_name(value))
-    base = next((base for base in _BASES if issubclass(kind, base)), None)
+    base = next((base for base in _BASES if issubclass(cls, base)), None)
     if base is None or isinstance(value, enum.Enum):
         return "function" if callable(value) else "tree"
-    if any(getattr(kind, name) is not getattr(base, name) for name in _COMPARING):
+    if any(getattr(cls, name) is not getattr(base, name) for name in _COMPARISON_METHODS):
         raise UnsendableError(f"{type_name(value)}, whose class overrides comparison")
-    return _TYPES[base]
+    return _KINDS_BY_TYPE[base]
 
 
-_MODULES_OF_OWN = {"builtins", "__main__", "types", "enum", "typing", "collections", "dataclasses"}
+_USER_MODULES = {"builtins", "__main__", "types", "enum", "typing", "collections", "dataclasses"}
 """The modules that classes of a program may have: its own is nameless, and some are made by a library."""
-_IS_MADE = 1 << 9
+_IS_HEAP_TYPE = 1 << 9
 """The flag of classes that were made while Python ran (Py_TPFLAGS_HEAPTYPE)."""
 
 
-def is_own(kind: type[Any]) -> bool:
+def is_user_class(cls: type[Any]) -> bool:
     """Whether a class belongs to no library. A class that `type` creates may have no module."""
-    module = module_of(kind)
-    found: Any = sys.modules.get(module)
-    if found is not None and module not in _MODULES_OF_OWN and found.__spec__ is not None:
+    module = module_of(cls)
+    named: Any = sys.modules.get(module)
+    if named is not None and module not in _USER_MODULES and named.__spec__ is not None:
         return False
-    for part in kind.__qualname__.split("."):
-        found = getattr(found, part, None)
-    return found is not kind and bool(kind.__flags__ & _IS_MADE)
+    for part in cls.__qualname__.split("."):
+        named = getattr(named, part, None)
+    # A library's class is found by its name in its module.
+    return named is not cls and bool(cls.__flags__ & _IS_HEAP_TYPE)
 
 
-def module_of(kind: type[Any]) -> str:
+def module_of(cls: type[Any]) -> str:
     """Return the name of a class's module.
 
     `type(name, bases, {})` in a program whose globals have no `__name__` creates a class without one.
     """
-    return str(getattr(kind, "__module__", None) or "builtins")
+    return str(getattr(cls, "__module__", None) or "builtins")
 
 
 def type_name(value: object) -> str:
     """Return the name of a type for people: `module.Name`, without `builtins`."""
-    kind = type(value)
-    module = module_of(kind)
-    return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
+    cls = type(value)
+    module = module_of(cls)
+    return cls.__qualname__ if module == "builtins" else f"{module}.{cls.__qualname__}"
 
 
 def attributes(value: Any) -> dict[str, Any]:
     """Return an object's own attributes, including `__slots__`, without names that Python reserves."""
-    found = dict(getattr(value, "__dict__", {}))
-    for kind in type(value).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
+    members = dict(getattr(value, "__dict__", {}))
+    for cls in type(value).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
         for slot in (slots,) if isinstance(slots, str) else slots:
-            member = kind.__dict__.get(slot)
-            if isinstance(member, types.MemberDescriptorType) and hasattr(value, slot):
-                found[slot] = getattr(value, slot)
-    return {key: item for key, item in found.items() if isinstance(key, str) and not _is_reserved(key)}
+            descriptor = cls.__dict__.get(slot)
+            if isinstance(descriptor, types.MemberDescriptorType) and hasattr(value, slot):
+                members[slot] = getattr(value, slot)
+    return {key: item for key, item in members.items() if isinstance(key, str) and not _is_reserved(key)}
 
 
 def _is_reserved(name: str) -> bool:
@@ -332,7 +340,7 @@ def _is_reserved(name: str) -> bool:
 
 # --- reading ---
 
-_NOT_MADE = object()
+_MISSING = object()
 
 
 class Reader:
@@ -341,17 +349,17 @@ class Reader:
     def __init__(self, text: str | bytes, context: Context) -> None:
         self.context = context
         self._nodes = _table(text)
-        self._made: list[Any] = [_NOT_MADE] * len(self._nodes)
+        self._made: list[Any] = [_MISSING] * len(self._nodes)
         self._depths = [0] * len(self._nodes)
 
-    def read(self, own: Sequence[Any] = ()) -> Any:
+    def read(self, live: Sequence[Any] = ()) -> Any:
         """Return the value of the message; raises MalformedError.
 
-        `own`: objects of this process for which the items of the last part of node 0 stand. What can change gets the
-        contents that the message has.
+        `live`: objects of this process that the message describes, in the order of the last part of node 0. They are
+        updated in place: those that can change get the contents that the message has.
         """
         try:
-            return self._read(self._own_by_number(own) if own else {})
+            return self._read(self._live_by_number(live) if live else {})
         except MalformedError:
             raise
         except Exception as error:  # Each content can be anything of JSON.
@@ -370,21 +378,22 @@ class Reader:
         """Return the values of some nodes."""
         return [self[number] for number in numbers]
 
-    def _read(self, own: Mapping[int, Any]) -> Any:
+    def _read(self, live: Mapping[int, Any]) -> Any:
         kinds = [KINDS[kind] for kind, _ in self._nodes]
-        changing, rest = [], []
+        mutable, immutable = [], []
         for number, (kind, (_, content)) in enumerate(zip(kinds, self._nodes, strict=True)):
             if kind.fill is not None:
-                changing.append(number)
-                self._made[number] = own[number] if number in own else kind.make(self, content)
+                mutable.append(number)
+                self._made[number] = live[number] if number in live else kind.make(self, content)
             elif kind.parts is _no_parts:
                 self._made[number] = kind.make(self, content)
             else:
-                rest.append(number)
-        for number in rest:
+                immutable.append(number)
+        for number in immutable:
             self._make(number, kinds)
+        # What hashes its items is filled last, when these have their contents.
         for hashes in (False, True):
-            for number in changing:
+            for number in mutable:
                 kind = kinds[number]
                 if kind.hashes is hashes and kind.fill is not None:
                     kind.fill(self, self._made[number], self._nodes[number][1])
@@ -394,40 +403,48 @@ class Reader:
         """Make a value that cannot change, after its parts."""
         stack, begun = [number], set[int]()
         while stack:
-            at = stack[-1]
-            if self._made[at] is not _NOT_MADE:
+            top = stack[-1]
+            if self._made[top] is not _MISSING:
                 stack.pop()
                 continue
-            content = self._nodes[at][1]
-            parts = kinds[at].parts(content)
-            missing = [part for part in parts if self[part] is _NOT_MADE]
+            content = self._nodes[top][1]
+            parts = kinds[top].parts(content)
+            missing = [part for part in parts if self[part] is _MISSING]
             if missing:
-                if at in begun:
+                if top in begun:
                     raise MalformedError("a cycle of values that cannot change")
-                begun.add(at)
+                begun.add(top)
                 stack += missing
                 continue
-            self._depths[at] = 1 + max((self._depths[part] for part in parts), default=0)
-            if self._depths[at] > MAX_DEPTH:
+            self._depths[top] = 1 + max((self._depths[part] for part in parts), default=0)
+            if self._depths[top] > MAX_DEPTH:
                 raise MalformedError(f"values nested more than {MAX_DEPTH} deep")
-            self._made[at] = kinds[at].make(self, content)
+            self._made[top] = kinds[top].make(self, content)
             stack.pop()
 
-    def _own_by_number(self, own: Sequence[Any]) -> dict[int, Any]:
-        """Return number of a node -> the object of this process that it stands for."""
-        pairs = zip(self._parts(self._parts(0)[-1]), own, strict=True)
-        kinds = [(at, one, _LISTS.get(self._nodes[at][0], self._nodes[at][0])) for at, one in pairs]
-        return {at: one for at, one, kind in kinds if kind == _TYPES.get(type(one), kind)}
+    def _live_by_number(self, live: Sequence[Any]) -> dict[int, Any]:
+        """Return number of a node -> the object of this process that it describes.
+
+        A message cannot change the type of an object: where it has another one, the node stands for a new object.
+        """
+        numbers = self._parts(self._parts(0)[-1])
+        by_number = {}
+        for number, value in zip(numbers, live, strict=True):
+            kind = self._nodes[number][0]
+            kind = "list" if kind == "numbers" else kind
+            if kind == _KINDS_BY_TYPE.get(type(value), kind):  # A type that is not in the table has no kind to compare.
+                by_number[number] = value
+        return by_number
 
     @property
-    def objects(self) -> list[Any]:
-        """What can change in the message, in the order of its nodes."""
-        return [self._made[number] for number, (kind, _) in enumerate(self._nodes) if kind in _SHARED]
+    def mutables(self) -> list[Any]:
+        """The objects in the message that can change, in the order of its nodes."""
+        return [self._made[number] for number, (kind, _) in enumerate(self._nodes) if kind in _SHARED_KINDS]
 
 
-def read(text: str | bytes, context: Context | None = None, own: Sequence[Any] = ()) -> Any:
-    """Return the value of a message; raises MalformedError. `own`: see `Reader.read`."""
-    return Reader(text, context or Context()).read(own)
+def read(text: str | bytes, context: Context | None = None, live: Sequence[Any] = ()) -> Any:
+    """Return the value of a message; raises MalformedError. `live`: see `Reader.read`."""
+    return Reader(text, context or Context()).read(live)
 
 
 def _table(text: str | bytes) -> list[Any]:
@@ -511,12 +528,9 @@ def _fill_list(reader: Reader, value: Any, content: Content) -> None:
     value[:] = reader.values(content)
 
 
-_LISTS = {"numbers": "list"}
-
-
 def _are_numbers(value: list[Any]) -> bool:
     """Whether a list has only numbers that JSON writes exactly. Some have a million: a node for each is too much."""
-    return bool(value) and set(map(type, value)) <= {int, float} and all(-_SMALL < one < _SMALL for one in value)
+    return bool(value) and set(map(type, value)) <= {int, float} and all(-_SMALL < item < _SMALL for item in value)
 
 
 def _write_numbers(writer: Writer, value: list[Any]) -> Content:
@@ -562,7 +576,7 @@ def _fill_dict(reader: Reader, value: Any, content: Content) -> None:
 
 def _fill_default(reader: Reader, value: Any, content: Content) -> None:
     factory = reader[content[0]]
-    if factory is not None and not (isinstance(factory, type) and factory in _NAMES_OF_KNOWN):
+    if factory is not None and not (isinstance(factory, type) and factory in _KNOWN_NAMES):
         raise MalformedError("a factory that is no known class")
     value.default_factory = factory
     _fill_dict(reader, value, content[1])
@@ -570,7 +584,7 @@ def _fill_default(reader: Reader, value: Any, content: Content) -> None:
 
 def _write_default(writer: Writer, value: Any) -> Content:
     factory = value.default_factory
-    known = factory if isinstance(factory, type) and factory in _NAMES_OF_KNOWN else None
+    known = factory if isinstance(factory, type) and factory in _KNOWN_NAMES else None
     return [writer.number(known), _pairs(writer, value)]
 
 
@@ -586,12 +600,14 @@ def _write_view(writer: Writer, value: Any) -> Content:
 
 
 def _write_iterator(writer: Writer, value: Any) -> Content:
-    items = list(itertools.islice(value.items[value._next :] if isinstance(value, Items) else value, MAX_ITEMS + 1))
-    is_whole = len(items) <= MAX_ITEMS and (not isinstance(value, Items) or value.is_whole)
-    return [int(is_whole), writer.numbers(items[:MAX_ITEMS])]
+    items = list(
+        itertools.islice(value.items[value._next :] if isinstance(value, SentIterator) else value, MAX_ITEMS + 1)
+    )
+    is_complete = len(items) <= MAX_ITEMS and (not isinstance(value, SentIterator) or value.is_complete)
+    return [int(is_complete), writer.numbers(items[:MAX_ITEMS])]
 
 
-def _fill_iterator(reader: Reader, value: Items, content: Content) -> None:
+def _fill_iterator(reader: Reader, value: SentIterator, content: Content) -> None:
     value.items[:] = reader.values(content[1])
 
 
@@ -612,21 +628,22 @@ _TIMES: dict[str, tuple[type[Any], tuple[str, ...]]] = {
 }
 
 
-def _time(name: str) -> Kind:
-    kind, fields = _TIMES[name]
-    zoned = fields[-1] == "tzinfo"
+def _time_kind(name: str) -> Kind:
+    """Return the kind of a type in `_TIMES`, which is sent as the values of its fields."""
+    cls, fields = _TIMES[name]
+    has_zone = fields[-1] == "tzinfo"
 
     def write_time(writer: Writer, value: Any) -> Content:
         return writer.numbers(getattr(value, field) for field in fields)
 
     def make_time(reader: Reader, content: Content) -> Any:
         parts = reader.values(content)
-        numbers = parts[:-1] if zoned else parts
+        numbers = parts[:-1] if has_zone else parts
         if len(parts) != len(fields) or any(type(part) is not int for part in numbers):
             raise MalformedError("an invalid time")
-        if zoned and parts[-1] is not None and type(parts[-1]) is not datetime.timezone:
+        if has_zone and parts[-1] is not None and type(parts[-1]) is not datetime.timezone:
             raise MalformedError("a time in no known zone")
-        return kind(*parts)
+        return cls(*parts)
 
     return Kind(write_time, make_time, parts=list)
 
@@ -654,18 +671,18 @@ _COLLECTIONS = ("Counter", "OrderedDict", "defaultdict", "deque")
 KNOWN: dict[str, Any] = {
     "NoneType": type(None),
     **{name: getattr(builtins, name) for name in _BUILTINS},
-    **{name: one for name, one in vars(builtins).items() if isinstance(one, type) and issubclass(one, BaseException)},
+    **{name: cls for name, cls in vars(builtins).items() if isinstance(cls, type) and issubclass(cls, BaseException)},
     **{f"operator.{name}": getattr(operator, name) for name in _OPERATORS},
     **{f"collections.{name}": getattr(collections, name) for name in _COLLECTIONS},
-    **{f"math.{name}": one for name, one in vars(math).items() if callable(one) and not name.startswith("_")},
-    **{f"cmath.{name}": one for name, one in vars(cmath).items() if callable(one) and not name.startswith("_")},
+    **{f"math.{name}": item for name, item in vars(math).items() if callable(item) and not name.startswith("_")},
+    **{f"cmath.{name}": item for name, item in vars(cmath).items() if callable(item) and not name.startswith("_")},
 }
 """Name -> class or function. Nothing in this table runs a text, looks a name up, or calls what it is given but keys."""
-_NAMES_OF_KNOWN = {one: name for name, one in reversed(KNOWN.items())}
+_KNOWN_NAMES = {item: name for name, item in reversed(KNOWN.items())}
 
 
 def _is_known(value: Any) -> bool:
-    return isinstance(value, types.BuiltinFunctionType) and _NAMES_OF_KNOWN.get(value) is not None
+    return isinstance(value, types.BuiltinFunctionType) and _KNOWN_NAMES.get(value) is not None
 
 
 # --- exceptions, and objects of classes ---
@@ -677,38 +694,40 @@ def _write_error(writer: Writer, value: BaseException) -> Content:
     The family is the nearest class that the reader has, too: one of the signature by its name, or one of Python's by
     its name behind a dot. Only the former declares attributes.
     """
-    name, declared = type(value).__name__, writer.context.names
-    family = next(kind for kind in type(value).__mro__ if kind in declared or kind in _NAMES_OF_KNOWN)
-    members = attributes(value) if family in declared else {}
+    name, signature_names = type(value).__name__, writer.context.names
+    family = next(cls for cls in type(value).__mro__ if cls in signature_names or cls in _KNOWN_NAMES)
+    members = attributes(value) if family in signature_names else {}
     # An argument may be anything, e.g. a lock, and tests seldom look at it: its type says enough.
-    arguments = tuple(one if type(one) in _SIMPLE else type_name(one) for one in value.args)
+    arguments = tuple(arg if type(arg) in _ARGUMENT_TYPES else type_name(arg) for arg in value.args)
     writer.count(len(name))
-    shown = declared[family] if family in declared else f".{_NAMES_OF_KNOWN[family]}"
-    return [shown, name, writer.numbers((arguments, *members.values())), list(members)]
+    family_name = signature_names[family] if family in signature_names else f".{_KNOWN_NAMES[family]}"
+    return [family_name, name, writer.numbers((arguments, *members.values())), list(members)]
 
 
-_SIMPLE = {*_ATOMS, tuple} - {complex}
+_ARGUMENT_TYPES = {*_ATOMS, tuple} - {complex}
 """The types of an exception's arguments that are sent."""
+MAX_NAME = 200
+"""Characters of a name in a message that are used."""
 
 
 def _make_error(reader: Reader, content: Content) -> BaseException:
     family, name, (arguments, *parts), keys = content
-    kind = KNOWN.get(family[1:]) if _text(family).startswith(".") else reader.context.classes.get(family)
-    if not (isinstance(kind, type) and issubclass(kind, BaseException)) or type(reader[arguments]) is not tuple:
+    cls = KNOWN.get(family[1:]) if _text(family).startswith(".") else reader.context.classes.get(family)
+    if not (isinstance(cls, type) and issubclass(cls, BaseException)) or type(reader[arguments]) is not tuple:
         raise MalformedError("an invalid exception")
-    if _text(name) != kind.__name__:
-        kind = type(name[:200], (kind,), {})
-    error: BaseException = kind.__new__(kind, *reader[arguments])
+    if _text(name) != cls.__name__:
+        cls = type(name[:MAX_NAME], (cls,), {})
+    error: BaseException = cls.__new__(cls, *reader[arguments])
     error.args = reader[arguments]
     _set_attributes(error, dict(zip(keys, reader.values(parts), strict=True)))
     return error
 
 
 def _class(reader: Reader, name: Content) -> type[Any]:
-    kind = reader.context.classes.get(_text(name))
-    if kind is None:
+    cls = reader.context.classes.get(_text(name))
+    if cls is None:
         raise MalformedError(f"an object of an unknown class {name[:100]}")
-    return kind
+    return cls
 
 
 def _write_object(writer: Writer, value: Any) -> Content:
@@ -720,20 +739,20 @@ def _fill_object(reader: Reader, value: Any, content: Content) -> None:
     _set_attributes(value, dict(zip(content[2], reader.values(content[1]), strict=True)))
 
 
-def _set_attributes(value: Any, wanted: Mapping[str, Any]) -> None:
+def _set_attributes(value: Any, members: Mapping[str, Any]) -> None:
     """Set the attributes of an object to exactly these. Data must never hide a method."""
-    own = getattr(value, "__dict__", None)
-    if own is not None:
-        for key in [key for key in own if key not in wanted and not _is_reserved(key)]:
-            del own[key]
-    for key, item in wanted.items():
-        known = next((base.__dict__[key] for base in type(value).__mro__ if _text(key) in base.__dict__), None)
-        if _is_reserved(key) or isinstance(known, (classmethod, staticmethod, *_FUNCTIONS)):
+    dictionary = getattr(value, "__dict__", None)
+    if dictionary is not None:
+        for key in [key for key in dictionary if key not in members and not _is_reserved(key)]:
+            del dictionary[key]
+    for key, item in members.items():
+        of_class = next((base.__dict__[key] for base in type(value).__mro__ if _text(key) in base.__dict__), None)
+        if _is_reserved(key) or isinstance(of_class, (classmethod, staticmethod, *_FUNCTIONS)):
             raise MalformedError("an attribute that hides a method, or has a reserved name")
-        if isinstance(known, types.MemberDescriptorType):
-            known.__set__(value, item)
-        elif own is not None:
-            own[key] = item
+        if isinstance(of_class, types.MemberDescriptorType):
+            of_class.__set__(value, item)
+        elif dictionary is not None:
+            dictionary[key] = item
         else:
             raise MalformedError("an attribute that its class does not have")
 
@@ -743,44 +762,49 @@ def _make_object(reader: Reader, content: Content) -> Any:
 
 
 def _write_tree(writer: Writer, value: Any) -> Content:
-    kind = type(value)
-    length = len(value) if hasattr(kind, "__len__") else None
+    """Write an object of a class that the reader does not have as its attributes: tests may read them."""
+    cls = type(value)
+    length = len(value) if hasattr(cls, "__len__") else None
     if isinstance(value, enum.Enum):
         members: dict[str, Any] = {"name": value.name, "value": value.value}
     elif isinstance(value, re.Match):
         members = {"string": value.string, "begin": value.start(), "end": value.end()}
     else:
-        members = _of_classes(kind) | attributes(value)
-    return [kind.__name__, writer.numbers(members.values()), list(members), length]
+        members = _class_attributes(cls) | attributes(value)
+    return [cls.__name__, writer.numbers(members.values()), list(members), length]
 
 
-def _of_classes(kind: type[Any]) -> dict[str, Any]:
-    """Return the plain data among the attributes of a program's own classes."""
-    members = [(name, item) for base in reversed(kind.__mro__) if is_own(base) for name, item in vars(base).items()]
-    return {name: item for name, item in members if not _is_reserved(name) and type(item) in _TYPES}
+def _class_attributes(cls: type[Any]) -> dict[str, Any]:
+    """Return the plain data among the attributes of a program's class and those above it."""
+    members = [
+        (name, item) for base in reversed(cls.__mro__) if is_user_class(base) for name, item in vars(base).items()
+    ]
+    return {name: item for name, item in members if not _is_reserved(name) and type(item) in _KINDS_BY_TYPE}
 
 
 def _make_tree(reader: Reader, content: Content) -> Tree:
     name, length = content[0], content[3]
     if length is not None and not 0 <= _whole(length) < sys.maxsize:
         raise MalformedError("an invalid length")
-    return _tree(_text(name)[:200], length)
+    members = {} if length is None else {"__len__": lambda self: length}
+    return object.__new__(type(_text(name)[:MAX_NAME], (Tree,), members))
 
 
 def _write_record(writer: Writer, value: Any) -> Content:
-    name = writer.context.names.get(type(value), "")
-    return [[name, type(value).__name__, *type(value)._fields], writer.numbers(tuple.__iter__(value))]
+    """Write a named tuple as its class, if the reader has it, or the name of its class; its fields; and its items."""
+    cls = type(value)
+    return [[writer.context.names.get(cls, ""), cls.__name__, *cls._fields], writer.numbers(tuple.__iter__(value))]
 
 
 def _make_record(reader: Reader, content: Content) -> Any:
-    (name, shown, *fields), parts = content
-    values = reader.values(parts)
-    if len(values) != len(fields) or len(set(map(_text, fields))) < len(fields):
+    (known_class, class_name, *fields), parts = content
+    items = reader.values(parts)
+    if len(items) != len(fields) or len(set(map(_text, fields))) < len(fields):
         raise MalformedError("a named tuple without all of its fields")
-    kind = _class(reader, name) if name else _record_class(_text(shown)[:200], tuple(fields))
-    if not issubclass(kind, tuple) or len(values) != len(getattr(kind, "_fields", values)):
+    cls = _class(reader, known_class) if known_class else _record_class(_text(class_name)[:MAX_NAME], tuple(fields))
+    if not issubclass(cls, tuple) or len(items) != len(getattr(cls, "_fields", items)):
         raise MalformedError("a named tuple of another class")
-    return tuple.__new__(kind, values)
+    return tuple.__new__(cls, items)
 
 
 def _record_class(name: str, fields: tuple[str, ...]) -> type[Any]:
@@ -792,8 +816,8 @@ def _record_class(name: str, fields: tuple[str, ...]) -> type[Any]:
 
 
 def _make_member(reader: Reader, content: Content) -> Any:
-    kind = _class(reader, content[0])
-    members: Any = vars(kind).get("_member_map_", {})
+    cls = _class(reader, content[0])
+    members: Any = vars(cls).get("_member_map_", {})
     return members[_text(content[1])]
 
 
@@ -802,7 +826,7 @@ def _make_member(reader: Reader, content: Content) -> Any:
 _DTYPE = re.compile(r"[<>|=]?[biufcSUMm]\d{1,9}(\[\d{0,9}[a-zA-Zμ]{1,3}\])?")
 
 
-def _is_of_numpy(value: Any) -> bool:
+def _is_numpy_value(value: Any) -> bool:
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic))
 
@@ -830,10 +854,10 @@ def _make_array(reader: Reader, content: Content) -> Any:
         return numpy.empty(tuple(shape), dtype=object)
     if not _DTYPE.fullmatch(_text(name)):
         raise MalformedError("an array of no known type")
-    kind, raw = numpy.dtype(name), _make_bytes(reader, data)
-    if size * kind.itemsize != len(raw):
+    dtype, raw = numpy.dtype(name), _make_bytes(reader, data)
+    if size * dtype.itemsize != len(raw):
         raise MalformedError("an array of another size")
-    return numpy.frombuffer(raw, dtype=kind).reshape(shape).copy() if kind.itemsize else numpy.zeros(shape, kind)
+    return numpy.frombuffer(raw, dtype=dtype).reshape(shape).copy() if dtype.itemsize else numpy.zeros(shape, dtype)
 
 
 def _fill_array(reader: Reader, value: Any, content: Content) -> None:
@@ -854,13 +878,13 @@ def _make_scalar(reader: Reader, content: Content) -> Any:
     return _make_array(reader, [name, [], data, []])[()]
 
 
-def _of_pandas(kind: type[Any]) -> str | None:
+def _pandas_kind(cls: type[Any]) -> str | None:
+    """Return the kind of a class of pandas; None for any other."""
     pandas = sys.modules.get("pandas")
-    if pandas is None or module_of(kind).partition(".")[0] != "pandas":
+    if pandas is None or module_of(cls).partition(".")[0] != "pandas":
         return None
-    return {pandas.Series: "series", pandas.DataFrame: "frame", pandas.Index: "index", pandas.RangeIndex: "index"}.get(
-        kind
-    )
+    kinds = {pandas.Series: "series", pandas.DataFrame: "frame", pandas.Index: "index", pandas.RangeIndex: "index"}
+    return kinds.get(cls)
 
 
 _COLUMN = re.compile(r"object|str|string|bool(ean)?|[iuIU]?(nt|Int)\d{1,2}|[fF]loat\d{2}|datetime64\[\w{1,2}\]")
@@ -897,8 +921,8 @@ def _write_index(writer: Writer, value: Any) -> Content:
 def _make_index(reader: Reader, content: Content) -> Any:
     import pandas
 
-    values, kind = _read_column(reader, content[0], content[1][0])
-    return pandas.Index(values, dtype=kind, name=reader[content[1][1]])
+    values, dtype = _read_column(reader, content[0], content[1][0])
+    return pandas.Index(values, dtype=dtype, name=reader[content[1][1]])
 
 
 def _write_series(writer: Writer, value: Any) -> Content:
@@ -909,8 +933,8 @@ def _write_series(writer: Writer, value: Any) -> Content:
 def _make_series(reader: Reader, content: Content) -> Any:
     import pandas
 
-    values, kind = _read_column(reader, content[0], content[1][0])
-    return pandas.Series(values, dtype=kind, name=reader[content[1][1]], index=_index(reader, content[1][2]))
+    values, dtype = _read_column(reader, content[0], content[1][0])
+    return pandas.Series(values, dtype=dtype, name=reader[content[1][1]], index=_index(reader, content[1][2]))
 
 
 def _index(reader: Reader, number: Any) -> Any:
@@ -933,15 +957,15 @@ def _make_frame(reader: Reader, content: Content) -> Any:
     columns = reader.values(content[1][2:])
     if len(columns) != len(names) or not all(isinstance(column, pandas.Series) for column in columns):
         raise MalformedError("an invalid table")
-    made = pandas.DataFrame({at: column.array for at, column in enumerate(columns)}, index=index)
-    made.columns = names
-    return made
+    frame = pandas.DataFrame({at: column.array for at, column in enumerate(columns)}, index=index)
+    frame.columns = names
+    return frame
 
 
 # --- the table ---
 
 
-def _of_context(kind: str) -> Kind:
+def _context_kind(kind: str) -> Kind:
     """Return a kind whose values only the context knows."""
 
     def refuse(writer: Writer, value: Any) -> Content:
@@ -950,9 +974,9 @@ def _of_context(kind: str) -> Kind:
     return Kind(refuse, lambda reader, content: reader.context.value_of(kind, content))
 
 
-def _behind(content: Content) -> Sequence[Any]:
-    found: Sequence[Any] = content[1]
-    return found
+def _second(content: Content) -> Sequence[Any]:
+    parts: Sequence[Any] = content[1]
+    return parts
 
 
 KINDS: dict[str, Kind] = {
@@ -982,8 +1006,8 @@ KINDS: dict[str, Kind] = {
         list,
         hashes=True,
     ),
-    "default": Kind(_write_default, lambda r, c: collections.defaultdict(), _fill_default, _behind, hashes=True),
-    "view": Kind(_write_view, lambda r, c: _VIEWS[_text(c[0])](r.values(c[1])), parts=_behind),
+    "default": Kind(_write_default, lambda r, c: collections.defaultdict(), _fill_default, _second, hashes=True),
+    "view": Kind(_write_view, lambda r, c: _VIEWS[_text(c[0])](r.values(c[1])), parts=_second),
     "bytearray": Kind(
         _write_bytes, lambda r, c: bytearray(), lambda r, v, c: v.__setitem__(slice(None), _make_bytes(r, c))
     ),
@@ -991,7 +1015,7 @@ KINDS: dict[str, Kind] = {
         lambda w, v: [v.maxlen, w.numbers(v)],
         lambda r, c: collections.deque(maxlen=None if c[0] is None else _whole(c[0])),
         _fill_deque,
-        _behind,
+        _second,
     ),
     "range": Kind(lambda w, v: w.numbers((v.start, v.stop, v.step)), lambda r, c: range(*r.values(c)), parts=list),
     "slice": Kind(lambda w, v: w.numbers((v.start, v.stop, v.step)), lambda r, c: slice(*r.values(c)), parts=list),
@@ -1001,24 +1025,26 @@ KINDS: dict[str, Kind] = {
         lambda r, c: fractions.Fraction(*map(_whole, r.values(c))),
         parts=list,
     ),
-    "iterator": Kind(_write_iterator, lambda r, c: Items([], is_whole=bool(_whole(c[0]))), _fill_iterator, _behind),
-    **{name: _time(name) for name in _TIMES},
+    "iterator": Kind(
+        _write_iterator, lambda r, c: SentIterator([], is_complete=bool(_whole(c[0]))), _fill_iterator, _second
+    ),
+    **{name: _time_kind(name) for name in _TIMES},
     "zone": Kind(lambda w, v: [w.number(v.utcoffset(None))], _make_zone, parts=list),
     "array": Kind(_write_array, _make_array, _fill_array, lambda c: c[3]),
     "scalar": Kind(_write_scalar, _make_scalar),
-    "index": Kind(_write_index, _make_index, parts=_behind),
-    "series": Kind(_write_series, _make_series, parts=_behind),
-    "frame": Kind(_write_frame, _make_frame, parts=_behind),
-    "known": Kind(lambda w, v: _NAMES_OF_KNOWN[v], lambda r, c: KNOWN[_text(c)]),
+    "index": Kind(_write_index, _make_index, parts=_second),
+    "series": Kind(_write_series, _make_series, parts=_second),
+    "frame": Kind(_write_frame, _make_frame, parts=_second),
+    "known": Kind(lambda w, v: _KNOWN_NAMES[v], lambda r, c: KNOWN[_text(c)]),
     "class": Kind(lambda w, v: w.context.names[v], _class),
     "exception": Kind(_write_error, _make_error, parts=lambda c: c[2]),
-    "object": Kind(_write_object, _make_object, _fill_object, _behind),
+    "object": Kind(_write_object, _make_object, _fill_object, _second),
     "member": Kind(lambda w, v: [w.context.names[type(v)], v.name], _make_member),
-    "record": Kind(_write_record, _make_record, parts=_behind),
-    "tree": Kind(_write_tree, _make_tree, _fill_object, _behind),
-    "remote": _of_context("remote"),
-    "function": _of_context("function"),
-    "answer": _of_context("answer"),
+    "record": Kind(_write_record, _make_record, parts=_second),
+    "tree": Kind(_write_tree, _make_tree, _fill_object, _second),
+    "remote": _context_kind("remote"),
+    "function": _context_kind("function"),
+    "answer": _context_kind("answer"),
 }
 """Name -> kind. `remote`: an object that stays with the program. `answer`: what the program answered to an earlier
 call.
@@ -1029,31 +1055,31 @@ of numbers 556, truth 556, floats 328, None 265, functions 247, remote 237, exce
 dictionaries all. Arguments add only `answer`. The other kinds are for programs of other benchmarks; written ones are in
 the tests, and each costs its line here.
 """
-_TYPES: dict[type[Any], str] = {
+_KINDS_BY_TYPE: dict[type[Any], str] = {
     type(None): "none", bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "bytes",
     list: "list", tuple: "tuple", set: "set", frozenset: "frozenset", dict: "dict", collections.Counter: "counter",
     collections.OrderedDict: "ordered", collections.defaultdict: "default", bytearray: "bytearray",
     collections.deque: "deque", range: "range", slice: "slice", decimal.Decimal: "decimal",
-    fractions.Fraction: "fraction", Items: "iterator", datetime.timezone: "zone", re.Match: "tree",
+    fractions.Fraction: "fraction", SentIterator: "iterator", datetime.timezone: "zone", re.Match: "tree",
     types.SimpleNamespace: "tree",
     **{kind: name for name, (kind, _) in _TIMES.items()},
     **{type(getattr({}, name)()): "view" for name in _VIEWS},
 }  # fmt: skip
 _BASES = (bool, int, float, complex, str, bytes, tuple, list, set, frozenset, collections.Counter,
           collections.OrderedDict, collections.defaultdict, collections.deque, dict)  # fmt: skip
-_COMPARING = ("__eq__", "__ne__", "__lt__", "__hash__")
-CHANGING = {name for name, kind in KINDS.items() if kind.fill is not None}
+_COMPARISON_METHODS = ("__eq__", "__ne__", "__lt__", "__hash__")
+MUTABLE = {name for name, kind in KINDS.items() if kind.fill is not None}
 """The kinds of values that can change."""
-_SHARED = (CHANGING | {"answer"}) - {"iterator"}
-"""The kinds of what both sides of a call have, so that the reply tells how the call left it."""
+_SHARED_KINDS = (MUTABLE | {"answer"}) - {"iterator"}
+"""The kinds of objects that both sides of a call have, so that the reply says how the call left them."""
 
 
 def kind_of(value: Any, context: Context) -> str:
-    """Return the kind of a value; empty if it cannot be sent."""
+    """Return the kind of a value; empty if it cannot be serialized."""
     if type(value) not in _ATOMS and (node := context.node_of(value)) is not None:
         return node[0]
     try:
-        return _TYPES.get(type(value)) or _name_of(value, context)
+        return _KINDS_BY_TYPE.get(type(value)) or _kind_of_other(value, context)
     except UnsendableError:
         return ""
 

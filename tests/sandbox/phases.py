@@ -82,14 +82,14 @@ def call(*arguments: Any, function: str = "solution") -> str:
 
 
 def answers(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
-    """Return what a candidate answers: {"said": its messages, each in a line}."""
+    """Return what a candidate answers: {"transcript": its messages, each in a line}."""
     given = {"candidate": candidate(source, spec, recorded), "calls": recorded["calls"]}
-    return {"said": b""} | do("answer", given)
+    return {"transcript": b""} | do("answer", given)
 
 
 def texts(said: dict[str, Any]) -> list[str]:
     """Return the messages of a candidate: the first one, and its replies."""
-    return str(said["said"].decode()).split("\n") if said.get("said") else []
+    return str(said["transcript"].decode()).split("\n") if said.get("transcript") else []
 
 
 def candidate(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def candidate(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> di
 def judged(spec: dict[str, Any], recorded: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """Return the tests' verdict on answers; they alone decide."""
     judged = spec | {name: recorded.get(name, {}) for name in ("names", "calls")}
-    said = do("judge", {"task": judged, "said": given["said"]})
+    said = do("judge", {"task": judged, "transcript": given["transcript"]})
     return {name: said[name] for name in CONFIRMED}
 
 

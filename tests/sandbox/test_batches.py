@@ -30,7 +30,7 @@ def sent(said: Any) -> list[str]:
 
 def run(source: str, *calls: str, cpu: float, each: int = 0, **more: Any) -> dict[str, Any]:
     """Return what a program answers to these calls in a sandbox; `cpu`: the seconds that it has."""
-    candidate = {**DECLARED, "source": source, "each": each}
+    candidate = {**DECLARED, "source": source, "max_answer_bytes": each}
     return phases.do("answer", {"candidate": candidate, "calls": calls, **more}, cpu=cpu)
 
 
@@ -70,7 +70,7 @@ def test_what_a_program_says_after_its_time_is_up_is_no_answer_but_what_it_had_s
         said = dialogue.LockStep(-1, [call(number) for number in range(20)])
         for count in (1, 1, 2):
             answered(said, count)
-        said.end_time()
+        said.note_alarm()
         done = said.feed(b"".join(map(message, messages)))
         return said.replies[3:], said.is_unsure, done
 
@@ -98,7 +98,7 @@ def test_a_candidate_sees_no_call_before_it_has_answered_the_ones_before() -> No
         said.send()
         assert theirs.recv(999) == struct.pack(">I", 13) + b'{"second": 2}'
         assert said.feed(say(b"two")) is True
-        assert said.result == {"said": b"hello\none\ntwo"}
+        assert said.result == {"transcript": b"hello\none\ntwo"}
 
 
 @pytest.mark.parametrize("byte", [b"\xff", b"\x01", b"\n"])
@@ -119,7 +119,11 @@ def test_all_answers_fit_into_a_message_or_are_garbage() -> None:
 
 
 @each(
-    "said", {"calls": dialogue.LockStep(-1, ["{}"] * 100, each=24 << 20), "runs": dialogue.ScriptRuns(-1, ["1"] * 100)}
+    "said",
+    {
+        "calls": dialogue.LockStep(-1, ["{}"] * 100, max_answer_bytes=24 << 20),
+        "runs": dialogue.ScriptRuns(-1, ["1"] * 100),
+    },
 )
 def test_an_answer_that_does_not_fit_beside_the_ones_before_is_left_to_another_job(said: Any) -> None:
     sizes = [2, 7 << 20, 20 << 20]
@@ -177,7 +181,7 @@ def test_a_program_whose_time_is_up_is_told_so_and_what_it_says_then_is_no_answe
 def test_a_slow_program_leaves_calls_to_another_job_and_its_longest_one_is_measured() -> None:
     source = "import time\ndef solution(a):\n    end = time.process_time() + 0.2 + 0.2 * (a == 1)\n"
     source += "    while time.process_time() < end:\n        pass\n    return a\n"
-    said = run(source, *map(call, range(50)), cpu=5, each=1 << 20, most=0.7)
+    said = run(source, *map(call, range(50)), cpu=5, each=1 << 20, max_seconds=0.7)
     assert said["evidence"]["stopped"] is None
     assert 3 <= len(phases.texts(said)) < 21
     assert 0.3 <= said["evidence"]["longest"] < said["evidence"]["cpu"]
@@ -205,9 +209,9 @@ def test_loading_a_program_takes_no_time_from_a_call() -> None:
 @pytest.mark.parametrize("each", [0, 1 << 20])
 def test_a_program_that_has_worked_long_enough_is_asked_nothing_more(each: int) -> None:
     """Only where each call has a limit of its own: the grader has a job for the rest."""
-    said = dialogue.LockStep(-1, [call(number) for number in range(20)], each=each, most=1.0)
+    said = dialogue.LockStep(-1, [call(number) for number in range(20)], max_answer_bytes=each, max_seconds=1.0)
     answered(said, 3)
     sent(said)
-    said.spent = 1.5
+    said.spent_seconds = 1.5
     assert answered(said, 1) == bool(each)
     assert len(said.replies) == 3

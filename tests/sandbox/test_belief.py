@@ -245,8 +245,8 @@ def test_an_examination_that_a_busy_machine_may_have_stopped_says_nothing_about_
     spec = phases.task(test)
     recorded = {"calls": [phases.call(1)], "names": {}}
     reference, sample = (phases.answers(returning(f"a + {more}"), spec, recorded) for more in (1, 2))
-    task = spec | recorded | {"expected": [reference["said"]]}
-    given = {"task": task, "said": sample["said"]}
+    task = spec | recorded | {"expected": [reference["transcript"]]}
+    given = {"task": task, "transcript": sample["transcript"]}
     found = phases.do("judge", given, wall=0.4)
     assert (found["evidence"]["stopped"], "likeness" in found, "confirmed" in found) == ("wall", False, False)
     found = phases.do("judge", given, wall=0.4, alone=True)
@@ -363,7 +363,7 @@ def test_a_class_that_returns_what_the_tests_constructed_is_found() -> None:
 BRANCHES = """
 import json, os, sys, time
 sys.path.insert(0, sys.argv[1])
-from grade_sandbox.judging.forks import forked as branch
+from grade_sandbox.judging.forks import run_in_fork as branch
 held = [1]
 def endless():
     while True:

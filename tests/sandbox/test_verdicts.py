@@ -257,7 +257,7 @@ def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> N
     spec = phases.task("assert solution(2) == 3")
     recording = phases.calls_of(spec, "def solution(a):\n    return 3")
     given = phases.answers("def solution(a):\n    return 3", spec, recording)
-    said = phases.judged(spec, recording, {"said": "\n".join([phases.texts(given)[0], text]).encode()})
+    said = phases.judged(spec, recording, {"transcript": "\n".join([phases.texts(given)[0], text]).encode()})
     assert (said["confirmed"], said["kind"]) == (False, "malformed")
 
 

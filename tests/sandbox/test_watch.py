@@ -157,19 +157,19 @@ def test_memory_that_a_program_has_between_two_checks_counts_as_well(
     observed = watched(f"x = b'm' * {size}\ndel x\nsay({{'result': 'passed'}})", memory=own + (100 << 20))
     assert observed.result == {"result": "passed"}
     _, _, usage = os.wait4(watched.process.pid, 0)
-    observed.ended(usage.ru_maxrss << 10)
+    observed.check_peak_memory(usage.ru_maxrss << 10)
     assert (observed.result, observed.reason) == (result, reason)
 
 
 def test_the_alarm_lets_a_program_say_that_its_time_is_up(watched: Watched) -> None:
     handler = "signal.signal(signal.SIGALRM, lambda *_: (say({'result': 'timed out'}), os._exit(0)))\n"
     observed = watched(handler + "time.sleep(60)", cpu=0.5, alarm=True)
-    assert (observed.result, observed.reason, observed.alarmed) == ({"result": "timed out"}, None, "blocked")
+    assert (observed.result, observed.reason, observed.alarm_reason) == ({"result": "timed out"}, None, "blocked")
 
 
 def test_a_program_that_ignores_the_alarm_is_stopped_a_second_later(watched: Watched) -> None:
     observed = watched("signal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass", cpu=0.3, alarm=True)
-    assert (observed.result, observed.alarmed) == (None, observed.reason)
+    assert (observed.result, observed.alarm_reason) == (None, observed.reason)
     assert observed.reason == "cpu"
     # Four fifths of the time it had, and of the second after it.
     assert observed.cpu >= 1.0
@@ -251,10 +251,10 @@ def test_several_threads_that_wait_at_a_time_have_waited_once(watched: Watched) 
         0, dialogue.OneResult(os.pipe()[0], {}), watch.Limits(1, 1, 0), set(), alarm=False, nested=False, baseline=0
     )
     observed.wall, observed.cpu = 1.0, 0.4
-    observed._note_waits({1: watch.Thread(0.5), 2: watch.Thread(0.5)})
+    observed._add_waits({1: watch.Thread(0.5), 2: watch.Thread(0.5)})
     assert observed.waited == pytest.approx(0.6)
     observed.wall = 9.0
-    observed._note_waits({1: watch.Thread(0.5), 2: watch.Thread(0.6)})
+    observed._add_waits({1: watch.Thread(0.5), 2: watch.Thread(0.6)})
     assert observed.waited == pytest.approx(0.7)
 
 

@@ -96,7 +96,7 @@ def reseeded(job: Job, hash_seed: int) -> Job:
 def at_most(seconds: float, job: Job) -> Job:
     """Return a job whose program is asked nothing more after so many seconds of work."""
     asked = job["answer"].copy()
-    asked["most"] = seconds
+    asked["max_seconds"] = seconds
     return {**job, "answer": asked}
 
 
@@ -127,8 +127,8 @@ def calls_job(
         "stubs": [function],
         "source": source,
         "names": {},
-        "each": most_bytes,
-        "tells": tells,
+        "max_answer_bytes": most_bytes,
+        "with_effects": tells,
     }
     asked: sandbox.Answer = {"candidate": candidate, "calls": calls}
     if known:
@@ -149,9 +149,9 @@ def judge_job(task: CodeTask, state: Judged, limits: Limits, *, is_reference: bo
     }  # fmt: skip
     if is_reference:
         judged["is_reference"] = True
-    asked: sandbox.Judge = {"task": judged, "said": b""}
+    asked: sandbox.Judge = {"task": judged, "transcript": b""}
     if each:
-        asked["each"] = True
+        asked["by_assertion"] = True
     return {**_times(1, task, limits), "judge": asked}
 
 
@@ -160,7 +160,7 @@ def with_answers(job: Job, said: bytes, expected: Sequence[bytes]) -> Job:
     judged = job["judge"]["task"].copy()
     judged["expected"] = expected
     asked = job["judge"].copy()
-    asked["task"], asked["said"] = judged, said
+    asked["task"], asked["transcript"] = judged, said
     return {**job, "judge": asked}
 
 

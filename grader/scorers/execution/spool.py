@@ -44,13 +44,13 @@ class Spool:
 
     def put(self, key: str, answers: Answers) -> StoredAnswers:
         """Store answers."""
-        self._write(key, answers.said)
-        digest = hashlib.sha256(answers.said).hexdigest()
-        return StoredAnswers(key, digest, answers.evidence, answers.said.count(b"\n"), answers.unsure)
+        self._write(key, answers.transcript)
+        digest = hashlib.sha256(answers.transcript).hexdigest()
+        return StoredAnswers(key, digest, answers.evidence, answers.transcript.count(b"\n"), answers.unsure)
 
     def get(self, kept: StoredAnswers) -> Answers:
         """Return stored answers."""
-        return Answers(evidence=kept.evidence, said=self._read(kept.key), unsure=kept.unsure)
+        return Answers(evidence=kept.evidence, transcript=self._read(kept.key), unsure=kept.unsure)
 
     def store(self, key: str, value: object) -> None:
         """Store a value of JSON."""

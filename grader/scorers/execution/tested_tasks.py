@@ -85,7 +85,7 @@ class TestedTasks:
             return Judged(recorded.calls, recorded.names)
         hello = values.hello(self._tasks[qid].signature.required)
         said = "\n".join([hello, *recorded.expected]).encode()
-        kept = self._states.spool.put(f"expected {qid}", Answers(evidence=NOTHING_DONE, said=said))
+        kept = self._states.spool.put(f"expected {qid}", Answers(evidence=NOTHING_DONE, transcript=said))
         return Judged(recorded.calls, recorded.names, [kept], is_weak=True)
 
     def _results(self, phase: str, made: Mapping[str, Job]) -> dict[str, Executed | str]:
@@ -239,11 +239,11 @@ class TestedTasks:
         job = jobs.judge_job(task, state, self._limits, is_reference=is_reference, each=each)
 
         def make() -> Job:
-            said = self._spool.get(kept).said
-            expected = [said] if is_reference else [self._states.spool.get(run).said for run in state.runs]
+            said = self._spool.get(kept).transcript
+            expected = [said] if is_reference else [self._states.spool.get(run).transcript for run in state.runs]
             return jobs.with_answers(job, said, expected)
 
-        of = {"said": kept.digest, "expected": [run.digest for run in state.runs]}
+        of = {"transcript": kept.digest, "expected": [run.digest for run in state.runs]}
         return self._settler.key({**job, "of": of}), make
 
 

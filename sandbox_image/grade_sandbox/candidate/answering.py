@@ -3,10 +3,10 @@
 It never has the tests or an expected value. A call and a reply are values (values.py):
 
     (target, arguments, named arguments, state)     target: ("name" | "value" | "function" | "op", which)
-    (how, value, arguments, named arguments, printed, consumed, objects)      how: RETURNED, RAISED or UNSENT
+    (outcome, value, arguments, named arguments, printed, consumed, mutables)    outcome: RETURNED, RAISED or UNSENT
 
-A reply has the arguments as the call left them, in one message with the value, so that aliases are kept; `objects` are
-all that could change in the call, in its order: the tests' own get these contents.
+A reply has the arguments as the call left them, in one message with the value, so that aliases are kept; `mutables` are
+all that could change in the call, in its order: the tests' own objects get these contents.
 """
 
 import os
@@ -15,7 +15,7 @@ import sys
 from time import monotonic
 
 from grade_sandbox import operations, values, wire
-from grade_sandbox.candidate.state import Entered
+from grade_sandbox.candidate.state import CallState
 from grade_sandbox.confine import process
 
 # No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the program's code.
@@ -49,7 +49,7 @@ def candidate(spec: "Candidate", channel_fd: int) -> None:
         channel.send(wire.failure(f"{type(error).__name__}: {error}"))
         channel.flush()
         return
-    answerer = Answerer(spec, program, Entered(printed))
+    answerer = Answerer(spec, program, CallState(printed))
     channel.send(answerer.hello())
     while True:
         try:
@@ -73,8 +73,8 @@ class _Channel:
         if not self._received:
             self.flush()
             self._received = memoryview(os.read(self._fd, BUFFER))
-        found, self._received = self._received[:count], self._received[count:]
-        return found
+        data, self._received = self._received[:count], self._received[count:]
+        return data
 
     def send(self, data: bytes) -> None:
         """Send a message, at the latest before the next call is waited for."""
@@ -99,15 +99,15 @@ class _Channel:
 
 def declared(names: "Iterable[str]", namespace: "Mapping[str, Any]") -> "dict[str, type[Any]]":
     """Return name -> class for those of `names` (`Outer.Inner` for a nested one) that are not library classes."""
-    found = {}
+    classes = {}
     for name in names:
-        first, *rest = name.split(".")
-        kind = namespace.get(first)
-        for part in rest:
-            kind = vars(kind).get(part) if isinstance(kind, type) else None
-        if isinstance(kind, type) and values.is_own(kind):
-            found[name] = kind
-    return found
+        first, *inner_names = name.split(".")
+        cls = namespace.get(first)
+        for inner_name in inner_names:
+            cls = vars(cls).get(inner_name) if isinstance(cls, type) else None
+        if isinstance(cls, type) and values.is_user_class(cls):
+            classes[name] = cls
+    return classes
 
 
 class Program(values.Context):
@@ -128,12 +128,12 @@ class Program(values.Context):
         exec(compile(spec["source"], "<candidate>", "exec", dont_inherit=True), self.namespace)
         classes = of_signature | declared(names, self.namespace)
         super().__init__(classes)
-        self.names = {kind: name for table in (of_signature, classes) for name, kind in table.items()}
-        self._staying: set[str] = set()
+        self.names = {cls: name for table in (of_signature, classes) for name, cls in table.items()}
+        self._remote_names: set[str] = set()
         """The names of the classes whose objects stay here."""
-        self._staying_classes: dict[type[Any], str] = {}
-        """These classes, and what functions of such a name have made (`note_class`)."""
-        self.keep_objects([*to_write, *(name for name, how in spec["names"].items() if how == "class")])
+        self._remote_classes: dict[type[Any], str] = {}
+        """These classes, and those of objects that a call of such a name has returned (`note_class`)."""
+        self.keep_objects([*to_write, *(name for name, origin in spec["names"].items() if origin == "class")])
         self.answers: dict[int, Any] = {}
         """Number of a call -> what it returned, if a later call refers to it."""
         self._objects: list[Any] = []
@@ -143,28 +143,28 @@ class Program(values.Context):
 
     def keep_objects(self, names: "Iterable[str]") -> None:
         """Let the objects of these classes stay here."""
-        self._staying |= set(names)
-        found = {name: self.namespace.get(name) for name in self._staying}
-        self._staying_classes |= {kind: name for name, kind in found.items() if isinstance(kind, type)}
-        self.classes |= {name: kind for kind, name in self._staying_classes.items()}
+        self._remote_names |= set(names)
+        by_name = {name: self.namespace.get(name) for name in self._remote_names}
+        self._remote_classes |= {cls: name for name, cls in by_name.items() if isinstance(cls, type)}
+        self.classes |= {name: cls for cls, name in self._remote_classes.items()}
 
     def _number(self, value: "Any") -> int:
-        found = self._numbers.get(id(value))
-        if found is None:
-            found = self._numbers[id(value)] = len(self._objects)
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = self._numbers[id(value)] = len(self._objects)
             self._objects.append(value)
-        return found
+        return number
 
     def node_of(self, value: "Any") -> "tuple[str, Any] | None":
-        if not self._staying_classes:
+        if not self._remote_classes:
             return None
         if isinstance(value, type):
-            return ("class", self._staying_classes[value]) if value in self._staying_classes else None
-        kind = next((kind for kind in type(value).__mro__ if kind in self._staying_classes), None)
-        if kind is None:
+            return ("class", self._remote_classes[value]) if value in self._remote_classes else None
+        cls = next((cls for cls in type(value).__mro__ if cls in self._remote_classes), None)
+        if cls is None:
             return None
-        compares = type(value).__eq__ is not _EQ
-        return "remote", [self._number(value), self._staying_classes[kind], int(compares)]
+        overrides_eq = type(value).__eq__ is not _EQ
+        return "remote", [self._number(value), self._remote_classes[cls], int(overrides_eq)]
 
     def function(self, value: "Any") -> "tuple[str, Any]":
         return "function", self._number(value)
@@ -178,65 +178,72 @@ class Program(values.Context):
 
     def note_class(self, name: str, value: "Any") -> None:
         """Note the class of an object that the call of a staying class has made (a singleton, a factory)."""
-        if name in self._staying and values.is_own(type(value)):
-            self._staying_classes.setdefault(type(value), name)
+        if name in self._remote_names and values.is_user_class(type(value)):
+            self._remote_classes.setdefault(type(value), name)
 
-    def target(self, kind: str, which: "Any") -> "Callable[..., Any]":
-        """Return what a call calls."""
-        if kind == "value":
-            return lambda: self.namespace[which]
-        if kind == "op":
-            return operations.FUNCTIONS[which]
-        return self.namespace[which] if kind == "name" else self._objects[which]  # type: ignore[no-any-return]
+    def function_of(self, target_kind: str, target: "Any") -> "Callable[..., Any]":
+        """Return what a call calls; raises LookupError."""
+        if target_kind == "value":
+            return lambda: self.namespace[target]
+        if target_kind == "op":
+            return operations.FUNCTIONS[target]
+        return self.namespace[target] if target_kind == "name" else self._objects[target]  # type: ignore[no-any-return]
 
 
 class Answerer:
     """The state of a program's process between calls."""
 
-    def __init__(self, spec: "Candidate", program: Program, entered: Entered) -> None:
-        self._program, self._entered = program, entered
+    def __init__(self, spec: "Candidate", program: Program, state: CallState) -> None:
+        self._program, self._state = program, state
         self._stubs = spec["stubs"]
-        self._tells, self._kept = spec.get("tells", True), set[int](spec.get("kept", ()))
+        self._with_effects, self._kept_calls = spec.get("with_effects", True), set[int](spec.get("kept", ()))
         self._next = 0
+        """The number of the next call."""
 
     def hello(self) -> bytes:
         """Return the first message: which of the names to be written the program defines."""
-        found = [name for name in self._stubs if callable(self._program.namespace.get(name))]
-        return wire.encode({"functions": found}).encode()
+        functions = [name for name in self._stubs if callable(self._program.namespace.get(name))]
+        return wire.encode({"functions": functions}).encode()
 
-    def answer(self, call: "bytes | str", *, is_kept: bool = False) -> str:
+    def answer(self, message: "bytes | str", *, is_kept: bool = False) -> str:
         """Return the reply to one call. `is_kept`: a later call may refer to this answer."""
         number, self._next = self._next, self._next + 1
-        how, value = RETURNED, None
         try:
-            reader = values.Reader(call, self._program)
-            (kind, which), args, kwargs, state = reader.read()
-            own = tuple(reader.objects)
-            target = self._program.target(kind, which)
-        except (values.MalformedError, LookupError) as error:
-            if isinstance(error, values.MalformedError):
-                return values.write((UNSENT, f"something else than the call is about ({error})"))
-            return self._reply(RAISED, NameError(f"name {which!r} is not defined"), args, kwargs, state, own)
-        self._entered.enter(state)
+            reader = values.Reader(message, self._program)
+            call = reader.read()
+        except values.MalformedError as error:  # This program has no such object, or gave no such answer before.
+            return values.write((UNSENT, f"something else than the call is about ({error})"))
+        (target_kind, target), args, kwargs, state = call
+        mutables = tuple(reader.mutables)
         try:
-            value = target(*args, **kwargs)
-            self._program.note_class(which if kind == "name" else "", value)
+            function = self._program.function_of(target_kind, target)
+        except LookupError:
+            return self._reply(RAISED, NameError(f"name {target!r} is not defined"), call, mutables)
+        self._state.enter(state)
+        outcome, value = RETURNED, None
+        try:
+            value = function(*args, **kwargs)
+            self._program.note_class(target if target_kind == "name" else "", value)
         except process.TimeoutException:
             # The program did not catch it, so it would not catch it officially either.
             os._exit(0)
         except (Exception, SystemExit) as error:
-            how, value = RAISED, _without_frames(error)
-        if how == RETURNED and (is_kept or number in self._kept):
+            outcome, value = RAISED, _without_frames(error)
+        if outcome == RETURNED and (is_kept or number in self._kept_calls):
             self._program.answers[number] = value
-        return self._reply(how, value, args, kwargs, state, own)
+        return self._reply(outcome, value, call, mutables)
 
-    def _reply(self, how: str, value: "Any", args: "Any", kwargs: "Any", state: "Any", own: "tuple[Any, ...]") -> str:
-        told: tuple[Any, ...] = (how, value)
-        if self._tells:
-            printed, consumed = self._entered.left()
-            told = *told, args, kwargs, printed if value is None or state.get("captures") else "", consumed, own
+    def _reply(self, outcome: str, value: "Any", call: "tuple[Any, ...]", mutables: "tuple[Any, ...]") -> str:
+        """Return the reply to a call. `mutables`: what the call was made with and could change."""
+        _, args, kwargs, state = call
+        reply: tuple[Any, ...] = (outcome, value)
+        if self._with_effects:
+            printed, consumed = self._state.effects()
+            # What is printed counts only where nothing is returned, or where the tests capture it.
+            shown = printed if value is None or state.get("captures") else ""
+            reply = *reply, args, kwargs, shown, consumed, mutables
         try:
-            return values.write(told, self._program)
+            return values.write(reply, self._program)
         except values.UnsendableError as error:
             return values.write((UNSENT, str(error)))
 

@@ -13,23 +13,25 @@ if TYPE_CHECKING:
 MAX_PRINTED = 1_000_000
 
 
-class Entered:
+class CallState:
     """Sets the state of this process that a call expects, and reports the effects of the call."""
 
-    def __init__(self, printed: io.StringIO) -> None:
-        """`printed`: the standard output."""
-        self._printed, self._input = printed, sys.stdin
-        self._given: io.StringIO | None = None
+    def __init__(self, output: io.StringIO) -> None:
+        """`output`: the standard output."""
+        self._output, self._no_input = output, sys.stdin
+        self._stdin: io.StringIO | None = None
+        """The standard input that calls have; None: none."""
         self._start = 0
+        """The position in it when the last call began."""
 
     def enter(self, state: dict[str, Any]) -> None:
         """Set the state. `input` stays until a call has another one; None: the program has none."""
-        self._printed.seek(0)
-        self._printed.truncate()
+        self._output.seek(0)
+        self._output.truncate()
         if "input" in state:
-            self._given = io.StringIO(state["input"]) if state["input"] is not None else None
-            sys.stdin = self._given if self._given is not None else self._input
-        self._start = self._given.tell() if self._given is not None else 0
+            self._stdin = io.StringIO(state["input"]) if state["input"] is not None else None
+            sys.stdin = self._stdin if self._stdin is not None else self._no_input
+        self._start = self._stdin.tell() if self._stdin is not None else 0
         if "seed" in state:
             random.seed(state["seed"])
         if "numpy_seed" in state:
@@ -37,8 +39,8 @@ class Entered:
 
             numpy.random.seed(state["numpy_seed"])
 
-    def left(self) -> tuple[str, int]:
+    def effects(self) -> tuple[str, int]:
         """Return what the call printed, and how many characters of the input it read."""
-        is_open = self._given is not None and not self._given.closed
-        consumed = self._given.tell() - self._start if self._given is not None and is_open else 0
-        return self._printed.getvalue()[:MAX_PRINTED], consumed
+        is_open = self._stdin is not None and not self._stdin.closed
+        consumed = self._stdin.tell() - self._start if self._stdin is not None and is_open else 0
+        return self._output.getvalue()[:MAX_PRINTED], consumed

@@ -111,7 +111,7 @@ class State:
             self._told = source, given[consumed:]
 
 
-_KEPT = values.CHANGING - {"iterator"}
+_KEPT = values.MUTABLE - {"iterator"}
 """The kinds of values that can change, so that a later call may be about the very same one."""
 
 
@@ -216,7 +216,7 @@ class Asker(values.Context):
         writer = values.Writer(self)
         try:
             text = writer.write((target, args, kwargs, self.state.now()))
-            self._own = writer.objects
+            self._own = writer.mutables
             return text
         except values.UnsendableError as error:
             self.refuse(f"the tests pass a value that cannot be serialized: {error}")

@@ -14,7 +14,7 @@ from grade_sandbox.candidate.answering import RETURNED
 from grade_sandbox.confine import process
 from grade_sandbox.judging import script
 from grade_sandbox.judging.asking import Asker, UnconfirmedError
-from grade_sandbox.judging.forks import forked
+from grade_sandbox.judging.forks import run_in_fork
 from grade_sandbox.judging.script import Script
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ _TRUE, _SAME, _SEVERAL = "__expected_true__", "__expected_same__", "__expected_o
 
 def expected(spec: Task, seconds: float) -> dict[str, Any]:
     """Return {"calls": ..., "names": ..., "expected": replies} or {"refused": why}. Call it in a fork."""
-    return forked(lambda: _expected(spec), seconds) or {"refused": "the tests do not finish without a program"}
+    return run_in_fork(lambda: _expected(spec), seconds) or {"refused": "the tests do not finish without a program"}
 
 
 def _expected(spec: Task) -> dict[str, Any]:

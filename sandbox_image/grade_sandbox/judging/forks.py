@@ -12,13 +12,13 @@ from grade_sandbox.confine import process
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, NoReturn
 
 MAX_RESULT = 56 << 20
 
 
-def forked(work: Callable[[], Any], seconds: float) -> Any:
-    """Return what `work` returns (JSON), or None if it ends otherwise or needs more than `seconds` of CPU time.
+def run_in_fork(work: Callable[[], Any], seconds: float) -> Any:
+    """Return what `work` returns (JSON), or None if it does not return, or needs more than `seconds` of CPU time.
 
     It works in an empty folder. A process that it leaves behind may live on: the supervisor ends it.
     """
@@ -27,7 +27,7 @@ def forked(work: Callable[[], Any], seconds: float) -> Any:
         os.unlink("result")
         pid = process.fork()
         if pid == 0:
-            _be(work, seconds, file.fileno())
+            _be_fork(work, seconds, file.fileno())
         os.waitpid(pid, 0)
         # If the folder is not empty, the supervisor removes it, together with the process that judges.
         with contextlib.suppress(OSError):
@@ -37,18 +37,17 @@ def forked(work: Callable[[], Any], seconds: float) -> Any:
     return json.loads(data) if data else None
 
 
-def _be(work: Callable[[], Any], seconds: float, result: int) -> None:
-    """Become the fork: it ends here."""
+def _be_fork(work: Callable[[], Any], seconds: float, result_fd: int) -> NoReturn:
     try:
         process.prctl(process.PR_SET_PDEATHSIG, signal.SIGKILL)
         os.mkdir(f"{os.getpid()}")
         os.chdir(f"{os.getpid()}")
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        # A test that sleeps uses no CPU time; it is stopped as well, only later.
+        # A test that sleeps uses no CPU time; it is stopped as well, only later: others may use the cores, too.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, 10 * seconds + 5)
         data = json.dumps(work()).encode()
         while data:
-            data = data[os.write(result, data) :]
+            data = data[os.write(result_fd, data) :]
     finally:
         os._exit(0)

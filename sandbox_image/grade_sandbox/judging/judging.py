@@ -15,8 +15,8 @@ import socket
 from grade_sandbox import values, wire
 from grade_sandbox.confine import process
 from grade_sandbox.judging import comparing, expecting, recording, replaying
-from grade_sandbox.judging.forks import forked
-from grade_sandbox.judging.likeness import SECONDS, Likeness
+from grade_sandbox.judging.forks import run_in_fork
+from grade_sandbox.judging.likeness import CONTROL_SECONDS, Likeness
 from grade_sandbox.judging.replaying import Tests
 
 TYPE_CHECKING = False
@@ -24,27 +24,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, NoReturn
 
-    from grade_sandbox.jobs import Request, Task
+    from grade_sandbox.jobs import Request
 
     Work = Callable[[float], dict[str, Any]]
     Prepared = Tests | Work
 
 
 def _prepare(work: str, task: Any) -> Prepared:
-    """Return what serves a request: the compiled tests, or a function of the seconds that it may take."""
-    if work == "record":
-        return _recording(task)
+    """Return the compiled tests of a task that judge answers; for other work, a function that does it."""
     if work == "compare":
         comparison = comparing.Comparison(task)
         return lambda _: {"compared": comparison.compare()}
-    return Tests(task)
-
-
-def _recording(task: Task) -> Work:
+    if work != "record":
+        return Tests(task)
     if task.get("reference") is None:
         return lambda seconds: {"recorded": expecting.expected(task, seconds)}
-    beside = recording.Recording(task)
-    return lambda seconds: {"recorded": beside.record(seconds)}
+    tests = recording.Recording(task)
+    return lambda seconds: {"recorded": tests.record(seconds)}
 
 
 def judge(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
@@ -69,9 +65,9 @@ def judge(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
         # If the folder is not empty, the supervisor removes it, together with this process.
         with contextlib.suppress(OSError):
             os.rmdir(_folder(pid))
-        used = usage.ru_utime + usage.ru_stime
-        left = os.path.lexists(_folder(pid))
-        _tell(result_fd, {"ended": os.waitstatus_to_exitcode(status), "cpu": used, "left": left})
+        cpu = usage.ru_utime + usage.ru_stime
+        left_files = os.path.lexists(_folder(pid))
+        _tell(result_fd, {"ended": os.waitstatus_to_exitcode(status), "cpu": cpu, "left_files": left_files})
 
 
 def _tell(result_fd: int, message: object) -> None:
@@ -92,8 +88,8 @@ def _run(prepared: Prepared | None, request: Request, result_fd: int, channel: s
         os.mkdir(folder)
         os.chdir(folder)
         if isinstance(prepared, Tests):
-            for found in _verdict_parts(prepared, request):
-                _tell(result_fd, found)
+            for part in _verdict_parts(prepared, request):
+                _tell(result_fd, part)
         elif prepared is not None:
             _tell(result_fd, prepared(request["cpu"]))
     finally:
@@ -101,32 +97,37 @@ def _run(prepared: Prepared | None, request: Request, result_fd: int, channel: s
 
 
 def _verdict_parts(tests: Tests, request: Request) -> Iterator[dict[str, Any]]:
-    """Yield whether the tests pass; then how the answers compare with the expected ones, and which assertions hold."""
-    said = wire.texts(request["said"])
-    if not said:
+    """Yield whether the tests pass; then how the answers compare with the expected ones.
+
+    Of a program that is not believed, which assertions hold. Each part has its own limit of time, and if one is
+    stopped, those before count.
+    """
+    messages = wire.texts(request["transcript"])
+    if not messages:
         yield {"confirmed": False, "reason": "the program's process ended while its code was loading", "kind": "ended"}
         return
-    if failed := replaying.failure_of(said[0]):
-        yield {"confirmed": False, "reason": f"the program's code does not load: {wire.clip(failed)}", "kind": "load"}
+    if failure := replaying.failure_of(messages[0]):
+        yield {"confirmed": False, "reason": f"the program's code does not load: {wire.clip(failure)}", "kind": "load"}
         return
-    replies = said[1:]
+    replies = messages[1:]
     # What tests leave behind in their process must not reach another replay.
-    if (verdict := forked(lambda: tests.verdict(replies), request["cpu"] + SECONDS)) is None:
+    if (verdict := run_in_fork(lambda: tests.verdict(replies), request["cpu"] + CONTROL_SECONDS)) is None:
         return
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     reason, kind = verdict
     yield {"confirmed": not reason, "reason": reason, "kind": kind}
     is_believed = not reason
     if "expected" in tests.spec:
-        likeness = _likeness(tests, replies, passed=is_believed, seconds=used.ru_utime + used.ru_stime + SECONDS)
+        seconds = usage.ru_utime + usage.ru_stime + CONTROL_SECONDS
+        likeness = _likeness(tests, replies, passed=is_believed, seconds=seconds)
         is_believed = is_believed and not likeness.get("doubt")
         yield {"likeness": likeness}
-    if request["each"] and not is_believed:
-        yield {"right": tests.right(replies)}
+    if request["by_assertion"] and not is_believed:
+        yield {"right": tests.assertion_results(replies)}
 
 
 def _likeness(tests: Tests, replies: list[str], *, passed: bool, seconds: float) -> dict[str, Any]:
-    """Return {"calls": counts, "doubt": why a pass is not believed}."""
+    """Return {"calls": counts, "doubt": why a pass is not believed}. `seconds`: CPU time of one more replay."""
     try:
         expected = [wire.texts(run)[1:] for run in tests.spec["expected"]]
         compared = Likeness(tests, expected, replies)

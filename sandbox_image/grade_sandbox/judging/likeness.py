@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from grade_sandbox.judging.replaying import Tests
     from grade_sandbox.judging.sameness import Way
 
-SECONDS = 2.0
+CONTROL_SECONDS = 2.0
 """CPU time of one replay with a control, beyond that of the first replay; one that needs more is rejected."""
 LARGEST = 1e6
 """How many times larger a number may be than those of the answer and the arguments."""
@@ -375,7 +375,7 @@ def _put(value: Any, way: Way, new: Any) -> Any:
     if isinstance(value, (list, dict)) or type(value).__name__ == "deque":
         value[name] = _put(value[name], tuple(rest), new)
         return value
-    if type(value) is values.Items:
+    if type(value) is values.SentIterator:
         value.items[name] = _put(value.items[name], tuple(rest), new)
         return value
     if type(value).__module__ in {"numpy", "pandas"} or not hasattr(value, "__dict__"):

@@ -15,11 +15,11 @@ import types
 
 from grade_sandbox import operations, values
 from grade_sandbox.candidate.answering import RETURNED, Answerer, Program
-from grade_sandbox.candidate.state import Entered
+from grade_sandbox.candidate.state import CallState
 from grade_sandbox.confine import process
 from grade_sandbox.judging import asking, patience, script
 from grade_sandbox.judging.asking import Asker, UnconfirmedError
-from grade_sandbox.judging.forks import forked
+from grade_sandbox.judging.forks import run_in_fork
 from grade_sandbox.judging.script import Script, reason_of
 from grade_sandbox.judging.seen import Ref, Seen
 
@@ -61,11 +61,11 @@ class Recording:
         code = script.global_names(self._script.strict) | script.global_names(self._script.signature)
         if code & _EXECUTING or _UNPICKLES.search(self._spec["signature"] + self._spec["test"]):
             return {"refused": "the tests execute texts, which may be those of an answer"}
-        first = forked(self._first, seconds) or {"failed": "it does not finish beside its tests"}
+        first = run_in_fork(self._first, seconds) or {"failed": "it does not finish beside its tests"}
         if "calls" not in first:
             return first
         self._names = first["names"]
-        second = forked(self._second, seconds)
+        second = run_in_fork(self._second, seconds)
         if second is None or not set(second) <= set(first.pop("compared")):
             return {"refused": DIFFERENT}
         return first
@@ -138,7 +138,7 @@ class _Record:
             # What the reference takes from a library is no function that a program has to write.
             self.names = {n: how for n, how in found.items() if how and (n in names or how.startswith("import:"))}
             program.keep_objects(name for name, how in self.names.items() if how == "class")
-            self._answerer = Answerer(given, program, Entered(self._beside.printed))
+            self._answerer = Answerer(given, program, CallState(self._beside.printed))
 
     def asker(self, classes: dict[str, type[Any]]) -> Asker:
         """Return what makes the calls."""

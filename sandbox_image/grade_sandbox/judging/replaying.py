@@ -8,7 +8,7 @@ import json
 from grade_sandbox.confine import process
 from grade_sandbox.judging import patience
 from grade_sandbox.judging.asking import Asker, UnconfirmedError
-from grade_sandbox.judging.forks import forked
+from grade_sandbox.judging.forks import run_in_fork
 from grade_sandbox.judging.script import Script, reason_of
 
 TYPE_CHECKING = False
@@ -98,9 +98,9 @@ class Tests:
 
     def accepts(self, replies: Sequence[str], seconds: float) -> bool:
         """Whether the tests pass with these replies, within `seconds` of CPU time."""
-        return forked(lambda: not self.verdict(replies)[0], seconds) is True
+        return run_in_fork(lambda: not self.verdict(replies)[0], seconds) is True
 
-    def right(self, replies: Sequence[str]) -> list[bool]:
+    def assertion_results(self, replies: Sequence[str]) -> list[bool]:
         """Return for each assertion whether it holds; nothing if that is unknown. Call it in a fork.
 
         The tests continue after a failure. If an exception ends them, the assertions that they have not reached fail.

@@ -98,8 +98,8 @@ def view(value: Any) -> View:
         return View(CONTAINER, kind.__name__, None, None, [*value])
     if kind is range:
         return View(CONTAINER, "range", None, None, value if len(value) < _LONG else [str(value)])
-    if kind is values.Items:
-        return View(CONTAINER, "iterator", value.is_whole, None, value.items)
+    if kind is values.SentIterator:
+        return View(CONTAINER, "iterator", value.is_complete, None, value.items)
     return _of_table(value) or _other(value, kind)
 
 

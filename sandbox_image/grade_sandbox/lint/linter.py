@@ -51,7 +51,7 @@ def serve(spec: dict[str, Any], channel_fd: int, ready_fd: int) -> None:
             reply: dict[str, Any] = {"messages": linter.messages(source)}
         except (Exception, RecursionError) as error:
             reply = {"broken": f"{type(error).__name__}: {str(error)[:500]}"}
-        wire.send(channel.send, reply | {"stained": linter.stained})
+        wire.send(channel.send, reply | {"must_be_replaced": linter.must_be_replaced})
         count += 1
         if count % LINTS_BEFORE_COLLECTION == 0:
             linter.collect()
@@ -80,9 +80,10 @@ class Linter:
         self.linter.set_reporter(self.reporter)
         self.shortcuts = shortcuts.Shortcuts(self.linter)
         self.assigned: Assigned = []
-        self.stained = False
+        self.must_be_replaced = False
+        """Whether a program has changed what pylint knows of libraries."""
         self.caches = list(_caches_of_nodes())
-        _remember(AstroidBuilder, self.assigned)
+        _record_assignments(AstroidBuilder, self.assigned)
         self.augmented, self.paths = utils.augmented_sys_path, [os.path.realpath(folder)]
         with open(self.path, "w"), self.augmented(self.paths):
             self.items = list(self.linter._iterate_file_descrs([self.path]))
@@ -90,7 +91,7 @@ class Linter:
 
     def messages(self, source: str) -> list[str]:
         """Return the texts of pylint's error and fatal messages for one program, without `function-redefined`."""
-        self.shortcuts.look_at(source)
+        self.shortcuts.choose_for(source)
         stderr, sys.stderr = sys.stderr, io.StringIO()
         try:
             if not (self.shortcuts.plain and NAME not in source and self._check_text(source)):
@@ -137,7 +138,7 @@ class Linter:
         # astroid stops after a number of inferred values, and keeps the incomplete result, also for nodes of libraries.
         self.clear_inferences()
         # astroid keeps what it inferred from an assignment to a library in many places, so the process is replaced.
-        self.stained |= _forget(self.assigned)
+        self.must_be_replaced |= _undo_assignments(self.assigned)
 
     def warm(self) -> None:
         """Load what pylint loads on first use; the garbage collector will skip it.
@@ -178,18 +179,18 @@ def _caches_of_nodes() -> Iterator[Callable[[], None]]:
 
 def _clip_messages(messages: Iterable[str]) -> list[str]:
     """Return the messages, and bound the length of each and of all. An honest program's messages are one line each."""
-    kept, room = [], MAX_TEXT
+    texts, room = [], MAX_TEXT
     for message in messages:
         if room <= 0:
-            kept.append("... and more")
+            texts.append("... and more")
             break
         text = message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}..."
         room -= len(text)
-        kept.append(text)
-    return kept
+        texts.append(text)
+    return texts
 
 
-def _remember(builder: Any, assigned: Assigned) -> None:
+def _record_assignments(builder: Any, assigned: Assigned) -> None:
     """Record the program's assignments to attributes. astroid adds them to the owner, even to a library's module."""
     from astroid.exceptions import AstroidError
 
@@ -206,20 +207,20 @@ def _remember(builder: Any, assigned: Assigned) -> None:
     builder.delayed_assattr = delayed_assattr
 
 
-def _forget(assigned: Assigned) -> bool:
+def _undo_assignments(assigned: Assigned) -> bool:
     """Remove the program's assignments, the last one first, from modules and classes that the next program will see.
 
     Return whether there were such assignments outside of the program.
     """
-    stained = False
+    has_changed_library = False
     while assigned:
         node, owners = assigned.pop()
         for inferred in owners:
             both: tuple[Any, Any] = (inferred, getattr(inferred, "_proxied", None))
             for owner in both:
                 for table in (getattr(owner, "locals", None), getattr(owner, "instance_attrs", None)):
-                    stained |= _remove(table, node) and owner.root().name != NAME
-    return stained
+                    has_changed_library |= _remove(table, node) and owner.root().name != NAME
+    return has_changed_library
 
 
 def _remove(table: Any, node: Any) -> bool:

@@ -32,7 +32,7 @@ _PLAIN = re.compile(r"[\t\n -~]*")
 
 
 class Shortcuts:
-    """The shortcuts of one pylint. `look_at` chooses those for the next source."""
+    """The shortcuts of one pylint. `choose_for` chooses those for the next source."""
 
     def __init__(self, linter: Any) -> None:
         from astroid import rebuilder
@@ -55,11 +55,11 @@ class Shortcuts:
         exceptions._builtin_exceptions = lambda: known
         linter.initialize()
         linter.initialize = _nothing
-        _walk_alike(linter, checkers)
+        _share_walker(linter, checkers)
         self._rebuilder: Any = rebuilder.TreeRebuilder
         self._position = self._rebuilder._get_position_info
 
-    def look_at(self, source: str) -> None:
+    def choose_for(self, source: str) -> None:
         """Skip the checks that cannot find anything in this source."""
         plain = self.plain = _PLAIN.fullmatch(source) is not None and "coding" not in source
         # The tokens are used only to find comments with instructions for pylint.
@@ -68,14 +68,15 @@ class Shortcuts:
         # astroid splits the first line of each function and class into tokens to find the column of its name. Only the
         # position of a message depends on it, and messages are used without their positions.
         self._rebuilder._get_position_info = _nothing if silent else self._position
-        self._leave_out("UnicodeChecker", ("process_module",), left_out=plain)
+        self._switch_off("UnicodeChecker", ("process_module",), is_off=plain)
         without_globals = plain and "global" not in source and "nonlocal" not in source
-        self._leave_out("BasicErrorChecker", GLOBALS, left_out=without_globals)
+        self._switch_off("BasicErrorChecker", GLOBALS, is_off=without_globals)
 
-    def _leave_out(self, checker: str, methods: tuple[str, ...], *, left_out: bool) -> None:
+    def _switch_off(self, checker: str, methods: tuple[str, ...], *, is_off: bool) -> None:
+        """Skip methods of a checker, or use them again."""
         attributes = vars(self._checkers[checker])
         for method in methods:
-            if left_out:
+            if is_off:
                 attributes[method] = _nothing
             else:
                 attributes.pop(method, None)
@@ -123,7 +124,7 @@ class _Callbacks(dict[type, "Callbacks"]):
         return self[kind]
 
 
-def _walk_alike(linter: Any, checkers: list[Any]) -> None:
+def _share_walker(linter: Any, checkers: list[Any]) -> None:
     """Use one walker for all programs. Finding out which checker visits which node takes an eighth of the time."""
     from pylint.lint import pylinter
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 # Room for a clipped text with every character escaped (as two surrogates if needed), and its frame.
 MAX_RESULT = 256 << 10
 MAX_REPLIES = 24 << 20
-
-
-LATER_TIMES = 10
-"""How many times its limit a fork may take after its first result, to compare answers and to replay controls."""
-_OF_AN_END: Fields = {"ended": int, "cpu": float, "left": bool}
+LARGE = 1 << 20
+"""Bytes of an answer that is kept in any case."""
+LATER_TIME_FACTOR = 10
+"""How many times its limit of time a fork may take for each later result: it compares answers and replays controls."""
+_OF_AN_END: Fields = {"ended": int, "cpu": float, "left_files": bool}
 
 
 class GarbageError(Exception):
@@ -42,13 +42,13 @@ class Dialogue:
     pending = memoryview(b"")
     """What is to be sent."""
     turn: Any = 0
-    """The number of the call or the run that the limits of time are for."""
-    times = 1
+    """The number of what the limits of time are for, such as a call or a run: each turn has them anew."""
+    time_factor = 1
     """How many times the limit of time the current turn has."""
-    spent = 0.0
-    """Seconds that the program had worked when it was last looked at."""
-    is_over = False
-    """Whether whatever the program says now, its time was up before."""
+    spent_seconds = 0.0
+    """Seconds that the program had worked when its limits were last checked."""
+    is_time_up = False
+    """Whether the program was told that its time is up, and no later message counts."""
 
     def __init__(self, fd: int, limit: int) -> None:
         """`limit`: the maximum size of a message."""
@@ -62,26 +62,26 @@ class Dialogue:
     def _complete(self, part: bytes) -> list[bytes]:
         """Return the messages that are now complete, as bytes."""
         self._buffer += part
-        found = []
+        messages = []
         while len(self._buffer) >= 4:
             (length,) = struct.unpack(">I", self._buffer[:4])
             if length > self._limit:
                 raise GarbageError
             if len(self._buffer) < 4 + length:
                 break
-            found.append(bytes(self._buffer[4 : 4 + length]))
+            messages.append(bytes(self._buffer[4 : 4 + length]))
             del self._buffer[: 4 + length]
-        return found
+        return messages
 
-    def interrupt(self) -> bool:
+    def continues_elsewhere(self) -> bool:
         """Whether to end the dialogue although the program is in a call, because another job makes this call again."""
         return False
 
-    def end_time(self) -> None:
+    def note_alarm(self) -> None:
         """Note that the program was told that its time is up; it has a second to go on."""
 
-    def withdraw(self) -> None:
-        """Withdraw the last message, for which the program took too much memory."""
+    def withdraw_last(self) -> None:
+        """Drop the last message, for which the program took too much memory."""
         self.result = None
 
     def send(self) -> None:
@@ -122,25 +122,26 @@ class Results(OneResult):
                 self.ended = message
                 return True
             self.result = {**(self.result or {}), **message}
-            self.turn, self.times = self.turn + 1, LATER_TIMES
+            self.turn, self.time_factor = self.turn + 1, LATER_TIME_FACTOR
         return False
 
 
 class _Replies(Dialogue):
-    """What a program answers, text by text: the first message, and one for each of `parts`."""
+    """What a program answers: its first message, and a reply to each request (a call, or an input)."""
 
-    def __init__(self, fd: int, parts: Iterable[str], most: float) -> None:
-        """`most`: see `MOST_SECONDS`; math.inf: no other job may have the rest."""
+    def __init__(self, fd: int, requests: Iterable[str], max_seconds: float) -> None:
+        """`max_seconds`: see `MAX_SECONDS`; math.inf: the calls cannot be continued in another job."""
         super().__init__(fd, MAX_REPLIES)
         self.hello: bytes | None = None
         self.replies: list[bytes] = []
-        self._parts, self._sent = list(parts), 0
-        self._bytes, self._most = 0, most
+        self._requests, self._sent = list(requests), 0
+        """All requests, and the number of those that were sent."""
+        self._bytes, self._max_seconds = 0, max_seconds
 
     @property
     def result(self) -> dict[str, Any] | None:  # type: ignore[override]
         """The messages received so far; None before the first one."""
-        return None if self.hello is None else {"said": b"\n".join([self.hello, *self.replies])}
+        return None if self.hello is None else {"transcript": b"\n".join([self.hello, *self.replies])}
 
     @property
     def has_failed(self) -> bool:
@@ -149,7 +150,8 @@ class _Replies(Dialogue):
 
     def _take(self, data: bytes) -> bool:
         """Add a message; return True if nothing more is asked. Raises GarbageError."""
-        if self.replies and self._most < math.inf and self._bytes + len(data) > MAX_REPLIES:
+        can_continue = self._max_seconds < math.inf
+        if self.replies and can_continue and self._bytes + len(data) > MAX_REPLIES:
             return True  # another job has room for it, because each job gives at least one answer
         self._bytes += len(data)
         # Grade's own processes write printable ASCII. So a message is a line.
@@ -159,34 +161,34 @@ class _Replies(Dialogue):
             self.hello = data
         else:
             self.replies.append(data)
-        return self.has_failed or len(self.replies) >= len(self._parts) or self.interrupt()
+        return self.has_failed or len(self.replies) >= len(self._requests) or self.continues_elsewhere()
 
-    def _add(self, batch: bytearray, encoded: bytes) -> None:
+    def _add_request(self, batch: bytearray, encoded: bytes) -> None:
         batch += struct.pack(">I", len(encoded)) + encoded
         self._sent += 1
 
-    def withdraw(self) -> None:
+    def withdraw_last(self) -> None:
         del self.replies[-1:]
 
-    def interrupt(self) -> bool:
-        return bool(self.replies) and self.spent > self._most
+    def continues_elsewhere(self) -> bool:
+        return bool(self.replies) and self.spent_seconds > self._max_seconds
 
 
-MOST_AHEAD, MOST_RUNS_AHEAD = 64, 32
+MAX_CALLS_AHEAD, MAX_RUNS_AHEAD = 64, 32
 _BATCH_BYTES = 64 << 10
-MOST_SECONDS = 60.0
-"""After so much work on calls or runs that have limits of their own, nothing more is asked: the grader has a job for
-the rest. That job also gets an answer for which there is no room beside the ones before."""
+MAX_SECONDS = 60.0
+"""After so much work on calls or runs that have limits of their own, nothing more is asked: the grader makes another
+job of the remaining ones. That job also gets an answer for which there is no room beside the ones before."""
 QUICK_SECONDS = 0.05
-"""After calls that took longer, all come one by one."""
+"""After a batch that took longer, calls are sent one by one."""
 
 
 class LockStep(_Replies):
-    """Sends calls one after the other, each only after the previous one was answered.
+    """Sends calls, and the next ones only after the previous ones were answered.
 
-    Calls of functions with arguments that are data are sent in batches: such arguments are the same whatever the
-    answers are. Switching between processes would take longer than most calls. The first batches are small, because a
-    program that hangs mostly hangs in its first call. After the first slow batch, calls come one by one.
+    Quick calls are sent in batches, because switching between processes would take longer than most calls. The first
+    batches are small, because a program that hangs mostly hangs in its first call. After the first slow batch, calls
+    are sent one by one.
 
     A program whose time is up sends the answers that it still has, and an empty message.
     """
@@ -196,82 +198,91 @@ class LockStep(_Replies):
         fd: int,
         calls: Iterable[str],
         *,
-        each: int = 0,
+        max_answer_bytes: int = 0,
         known: Collection[str] = (),
-        most: float = MOST_SECONDS,
+        max_seconds: float = MAX_SECONDS,
     ) -> None:
-        """`each`: the limit of time is for each call, and of an answer with more bytes only a digest is kept.
+        """`max_answer_bytes`: of a larger answer only a digest is kept, and each call has the whole limit of time.
 
-        `known`: digests of expected answers. `most`: see `MOST_SECONDS`.
+        0: every answer is kept, and all calls share one limit. `known`: digests of expected answers.
+        `max_seconds`: see `MAX_SECONDS`.
         """
-        super().__init__(fd, calls, most if each else math.inf)
-        self._size, self._begun, self._is_quick = 1, time.monotonic(), True
-        self._each, self._known = each, known
+        super().__init__(fd, calls, max_seconds if max_answer_bytes else math.inf)
+        self._batch_size, self._batch_start, self._is_quick = 1, time.monotonic(), True
+        self._max_answer_bytes, self._known = max_answer_bytes, known
         self._late: list[bytes] = []
-        """The answers that came after its time was up, and before it said that these are all."""
-        self._has_said_all = False
-        self._goes_on = False
+        """The answers that came after its time was up, and before the empty message."""
+        self._has_finished = False
+        """Whether the empty message has come: the program has sent all answers that it had."""
+        self._ignores_alarm = False
+        """Whether the program went on although its time was up."""
 
-    def end_time(self) -> None:
-        self.is_over, self.pending = True, memoryview(b"")
+    def note_alarm(self) -> None:
+        self.is_time_up, self.pending = True, memoryview(b"")
 
     @property
     def is_unsure(self) -> bool:
         """Whether it is unknown in which call the program used up its time, or if it would stop when told to."""
-        return self._goes_on or (not self._has_said_all and self._sent - len(self.replies) > 1)
+        return self._ignores_alarm or (not self._has_finished and self._sent - len(self.replies) > 1)
 
     @property
     def turn(self) -> int:
         """The number of what the limit of time is for: loading the program, then each call.
 
-        Another job for the rest of the calls loads it again, and no call may have less time for this.
+        Loading is a turn of its own: another job that continues the calls loads the program again, too, and each call
+        has the same time there.
         """
-        return len(self.replies) + (self.hello is not None) if self._each else 0
+        return len(self.replies) + (self.hello is not None) if self._max_answer_bytes else 0
 
     def feed(self, part: bytes) -> bool:
-        for whole in self._complete(part):
-            if self.is_over:
-                if self._take_late(whole):
+        for message in self._complete(part):
+            if self.is_time_up:
+                if self._take_late(message):
                     return True
                 continue
-            if not whole:
+            if not message:  # Its time is up, which is noted here only with the next check.
                 continue
-            if self._take(self._shortened(whole)):
+            if self._take(self._digest_if_enough(message)):
                 return True
             # An answer that arrived before its call was sent could not depend on the call.
             if len(self.replies) >= self._sent:
                 self._send_batch()
         return False
 
-    def _take_late(self, whole: bytes) -> bool:
+    def _take_late(self, message: bytes) -> bool:
         """Process a message that came after the program's time was up; return True if it goes on nevertheless."""
-        if whole and not self._has_said_all and len(self._late) < self._sent - len(self.replies) - 1:
-            self._late.append(self._shortened(whole))
-        elif whole:
-            self._goes_on = True
+        # The time was up within one of the calls that were sent, so at least this one has no answer.
+        max_late = self._sent - len(self.replies) - 1
+        if message and not self._has_finished and len(self._late) < max_late:
+            self._late.append(self._digest_if_enough(message))
+        elif message:
+            self._ignores_alarm = True
         else:
-            self._has_said_all = True
-            for data in self._late:
-                self._take(data)
-        return self._goes_on
+            self._has_finished = True
+            for answer in self._late:
+                self._take(answer)
+        return self._ignores_alarm
 
-    def _shortened(self, whole: bytes) -> bytes:
-        """Return an answer, or its digest if this says as much: a large text, or an answer that is known."""
-        if not self._each or len(whole) <= LARGE:
-            return whole
-        short = wire.digest(whole)
-        is_enough = wire.is_text(whole) or short.decode() in self._known
-        return short if is_enough or len(whole) > self._each else whole
+    def _digest_if_enough(self, answer: bytes) -> bytes:
+        """Return a digest in place of a large answer that is only compared for equality, or is too large; else it.
+
+        Only for equality: a text, or what equals an expected answer.
+        """
+        if not self._max_answer_bytes or len(answer) <= LARGE:
+            return answer
+        digest = wire.digest(answer)
+        is_enough = wire.is_text(answer) or digest.decode() in self._known
+        return digest if is_enough or len(answer) > self._max_answer_bytes else answer
 
     def _send_batch(self) -> None:
+        """Send twice as many calls as the last time, while they are answered quickly; else one."""
         batch = bytearray()
         now = time.monotonic()
-        self._is_quick = self._is_quick and now - self._begun < QUICK_SECONDS
-        end = self._sent + (self._size if self._is_quick else 1)
-        self._size, self._begun = min(2 * self._size, MOST_AHEAD), now
-        for call in self._parts[self._sent : end]:
-            encoded = call.encode()
-            self._add(batch, encoded)
+        self._is_quick = self._is_quick and now - self._batch_start < QUICK_SECONDS
+        end = self._sent + (self._batch_size if self._is_quick else 1)
+        self._batch_size, self._batch_start = min(2 * self._batch_size, MAX_CALLS_AHEAD), now
+        for call in self._requests[self._sent : end]:
+            self._add_request(batch, call.encode())
             if len(batch) > _BATCH_BYTES:
                 break
         self.pending = memoryview(bytes(batch))
@@ -280,9 +291,9 @@ class LockStep(_Replies):
 class ScriptRuns(_Replies):
     """Sends inputs, some ahead, and collects what the runs with them printed. Each run has its own limits."""
 
-    def __init__(self, fd: int, inputs: Iterable[str], most: float = MOST_SECONDS) -> None:
-        """`most`: see `MOST_SECONDS`."""
-        super().__init__(fd, inputs, most)
+    def __init__(self, fd: int, inputs: Iterable[str], max_seconds: float = MAX_SECONDS) -> None:
+        """`max_seconds`: see `MAX_SECONDS`."""
+        super().__init__(fd, inputs, max_seconds)
 
     @property
     def turn(self) -> int:
@@ -298,14 +309,10 @@ class ScriptRuns(_Replies):
 
     def _send_inputs(self) -> None:
         batch = bytearray()
-        end = min(len(self.replies) + MOST_RUNS_AHEAD, len(self._parts))
+        end = min(len(self.replies) + MAX_RUNS_AHEAD, len(self._requests))
         while self._sent < end and len(batch) < _BATCH_BYTES:
-            self._add(batch, self._parts[self._sent].encode("utf-8", "surrogatepass"))
+            self._add_request(batch, self._requests[self._sent].encode("utf-8", "surrogatepass"))
         self.pending = memoryview(bytes(batch))
-
-
-LARGE = 1 << 20
-"""Bytes of an answer that is kept whole in any case."""
 
 
 def _message(data: bytes, fields: Fields) -> dict[str, Any]:

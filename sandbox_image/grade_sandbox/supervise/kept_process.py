@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from grade_sandbox.supervise.zygote import Zygotes
 
     End = Callable[[int, int], object]
-    """Ends processes: pid -> slot."""
+    """Ends a process: takes its pid and its slot."""
 
 START_SECONDS, END_SECONDS = 60.0, 20.0
 LINT_CPU_SECONDS, LINT_WALL_SECONDS = 10.0, 60.0
+LIFETIME_CPU_SECONDS = 3600
+"""CPU time after which the kernel ends a kept process; its forks have lower limits."""
 LINT_KEPT_BYTES = 192 << 20
 """Memory that a linter may keep after a program, because it shares the container's memory with later programs."""
 
@@ -59,7 +61,7 @@ class KeptProcess:
         with theirs:
             try:
                 fds = [theirs.fileno(), write_end]
-                pid = self._zygotes.start(self._kind, self._slot, {}, fds, 3600, numeric=numeric)
+                pid = self._zygotes.start(self._kind, self._slot, {}, fds, LIFETIME_CPU_SECONDS, numeric=numeric)
             finally:
                 os.close(write_end)
         self.socket, self.result_fd, self.pid = ours, read_end, pid
@@ -75,26 +77,22 @@ class KeptProcess:
         if self._nested:
             self.pids = (pid, *(other for other in watch.processes({pid}) if watch.parent(other) == pid))
 
-    def give_up(self) -> int | None:
-        """Forget the process; return its pid, so that the caller can end it, if there is one."""
+    def stop(self) -> None:
+        """End the process, if it runs."""
         pid, self.pid, self.pids = self.pid, None, ()
         if pid is None:
-            return None
+            return
         self.socket.close()
         with contextlib.suppress(OSError):
             os.close(self.result_fd)
-        return pid
-
-    def stop(self) -> None:
-        """End the process, if it runs."""
-        if (pid := self.give_up()) is not None:
-            self._end(pid, self._slot)
+        self._end(pid, self._slot)
 
 
 class JudgeProcess(KeptProcess):
     """The process that records and judges. It compiles tests, and forks to run them."""
 
     _task: Task | JudgedTask | Compare | None = None
+    """The task that the process has."""
 
     def ask(self, request: Request) -> None:
         """Run a task's tests once; the task is sent only if it differs from the last one."""
@@ -104,20 +102,20 @@ class JudgeProcess(KeptProcess):
             self._task = request["task"]
         wire.send_parcel(self.socket.send, request)
 
-    def wait_for_end(self, said: Results) -> dict[str, Any]:
+    def wait_for_end(self, results: Results) -> dict[str, Any]:
         """Return how the fork ended; raises TimeoutError or wire.ClosedError if the process itself has ended."""
-        while said.ended is None:
+        while results.ended is None:
             if not select.select([self.result_fd], [], [], END_SECONDS)[0]:
                 raise TimeoutError("the process that judges does not answer")
             part = os.read(self.result_fd, 1 << 16)
             if not part:
                 raise wire.ClosedError("the process that judges is gone")
-            said.feed(part)
-        return said.ended
+            results.feed(part)
+        return results.ended
 
-    def give_up(self) -> int | None:
+    def stop(self) -> None:
         self._task = None
-        return super().give_up()
+        super().stop()
 
 
 class LintProcess(KeptProcess):
@@ -132,20 +130,24 @@ class LintProcess(KeptProcess):
             # Whatever ended the first linter: if the next one ends in the same way, the source is the cause.
             try:
                 self.prepare()
-                return self._ask(source)
+                return self._lint_once(source)
             except (wire.ClosedError, OSError):
                 self.stop()
         return {"broken": "the linter crashed on this source"}
 
-    def _ask(self, source: str) -> dict[str, Any]:
+    def _lint_once(self, source: str) -> dict[str, Any]:
+        """Return the linter's reply; raises wire.ClosedError or OSError if the process has ended.
+
+        The process is ended if it hangs, if the program has changed what pylint knows of libraries, or if it has grown.
+        """
         wire.send(self.socket.send, {"source": source})
-        used = watch.cpu_seconds(self.pids)
+        start = watch.cpu_seconds(self.pids)
         deadline = time.monotonic() + LINT_WALL_SECONDS
         while not select.select([self.socket], [], [], 0.2)[0]:
-            if watch.cpu_seconds(self.pids) - used > LINT_CPU_SECONDS or time.monotonic() > deadline:
+            if watch.cpu_seconds(self.pids) - start > LINT_CPU_SECONDS or time.monotonic() > deadline:
                 self.stop()
                 return {"broken": f"the linter did not finish within {LINT_CPU_SECONDS:.0f} s of CPU time"}
         reply: dict[str, Any] = wire.receive(self.socket.recv)
-        if reply.pop("stained") or watch.memory_bytes(self.pids, 0) > LINT_KEPT_BYTES:
+        if reply.pop("must_be_replaced") or watch.memory_bytes(self.pids, 0) > LINT_KEPT_BYTES:
             self.stop()
         return reply

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
 MAX_RECORD = 56 << 20
+GRACE_SECONDS, GRACE_SECONDS_ALONE = 2.0, 5.0
+"""Seconds beyond the CPU limit in which a program may sleep; more where the grader sends it a second time, alone."""
 FILLED = ("shared", "disturbed")
 STARVED = ("wall", "blocked", *FILLED)
 """Reasons for a stop that other programs on the machine can cause. The grader then sends the job again."""
@@ -49,17 +51,19 @@ class Supervisor:
         self.isolation = isolation.usable(memory, settings["first_uid"])
         self.zygotes = Zygotes(self.isolation, settings)
         self._baselines: dict[int, int] = {}
+        """The pid of a zygote -> the memory that its forks inherit."""
         self.linter = LintProcess(self.zygotes, self._end, nested=not root)
         self.judge = JudgeProcess(self.zygotes, "judge", TESTS_SLOT, self._end, nested=not root)
         self.retired = ""
+        """Why no other program may run here; empty: others may."""
         self._oom = watch.OomKills()
         self.counts_oom: bool = self._oom.count() is not None and settings["cgroup"]
-        self._kinds: dict[str, Callable[[Job], dict[str, Any]]] = {
+        self._parts: dict[str, Callable[[Job], dict[str, Any]]] = {
             "record": self._record,
             "answer": self._answer,
             "judge": self._judge,
             "compare": self._compare,
-            "run": self._run,
+            "run": self._run_officially,
         }
         # The kernel's limit includes memory for the supervisor; a program's own limit is the same on every backend.
         self.watched_memory: int = memory
@@ -84,32 +88,33 @@ class Supervisor:
                 return answer
         else:
             self.linter.stop()
-        for name, run in self._kinds.items():
+        for name, run in self._parts.items():
             if job.get(name):
-                answer[name] = self._undisturbed(job, run)
+                answer[name] = self._run_part(job, run)
         return answer
 
-    def _undisturbed(self, job: Job, run: Callable[[Job], dict[str, Any]]) -> dict[str, Any]:
-        """Run a program; if others fill the machine's memory although it runs alone, once more with patience."""
-        seen = run(job)
-        if job.get("alone") and seen["evidence"]["stopped"] == "disturbed":
-            seen = run({**job, "patient": True})
-            if seen["evidence"]["stopped"] == "disturbed":
+    def _run_part(self, job: Job, run: Callable[[Job], dict[str, Any]]) -> dict[str, Any]:
+        """Do a part of a job; once more with more room if others fill the machine's memory although it runs alone."""
+        outcome = run(job)
+        if job.get("alone") and outcome["evidence"]["stopped"] == "disturbed":
+            outcome = run({**job, "retry": True})
+            if outcome["evidence"]["stopped"] == "disturbed":
                 raise DamagedError("others are filling this machine's memory")
-        return seen
+        return outcome
 
     # --- kinds of jobs ---
 
-    def _run(self, job: Job) -> dict[str, Any]:
+    def _run_officially(self, job: Job) -> dict[str, Any]:
         """Do the single-process run; see official_run.py."""
         program = job["head"] + job["test"]
         spec = {"program": program, "file": job.get("file", False)}
         spec |= {"failed_prefix": job["failed_prefix"], "timed_out": job["timed_out"]}
-        with _pipe() as (read_end, handed_over):
-            fds, numeric = [handed_over.fileno()], needs_numpy([program])
+        with _pipe() as (read_end, write_end):
+            fds, numeric = [write_end.fileno()], needs_numpy([program])
             pid = self.zygotes.start("official", OFFICIAL_SLOT, spec, fds, job["cpu"], numeric=numeric)
-            handed_over.close()
-            return self._watch(job, pid, OFFICIAL_SLOT, dialogue.OneResult(read_end, _OFFICIAL), alarm=True, grace=0.0)
+            write_end.close()
+            one_result = dialogue.OneResult(read_end, _OFFICIAL)
+            return self._run_to_end(job, pid, OFFICIAL_SLOT, one_result, alarm=True, grace=0.0)
 
     def _record(self, job: Job) -> dict[str, Any]:
         """Record the calls of a task's tests; see recording.py and expecting.py."""
@@ -117,34 +122,39 @@ class Supervisor:
 
     def _answer(self, job: Job) -> dict[str, Any]:
         """Let a candidate answer recorded calls, or run a program once for each input."""
-        asked = job["answer"]
-        if "script" in asked:
-            return self._run_script(job, cast("Script", asked))
-        return self._answered(job, asked)
+        request = job["answer"]
+        if "script" in request:
+            return self._run_script(job, cast("Script", request))
+        return self._run_candidate(job, request)
 
-    def _answered(self, job: Job, asked: Answer) -> dict[str, Any]:
-        """Return what a candidate answers."""
-        candidate, calls = asked["candidate"], asked["calls"]
-        each = candidate.get("each", 0)
-        cpu = job["cpu"] + (dialogue.MOST_SECONDS if each else 0)
+    def _run_candidate(self, job: Job, request: Answer) -> dict[str, Any]:
+        """Return a candidate's answers to calls; see answering.py."""
+        candidate, calls = request["candidate"], request["calls"]
+        max_bytes = candidate.get("max_answer_bytes", 0)
+        cpu = job["cpu"] + (dialogue.MAX_SECONDS if max_bytes else 0)
         numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
         spec = {**candidate, "kept": values.references(calls)}
-        with self._talking(job, "candidate", spec, cpu, numeric=numeric) as (pid, fd):
-            most = asked.get("most", dialogue.MOST_SECONDS)
-            said = dialogue.LockStep(fd, calls, each=each, known=asked.get("known", ()), most=most)
-            seen = self._watch(job, pid, CANDIDATE_SLOT, said, alarm=True)
-        return seen | ({"unsure": True} if said.is_unsure else {})
+        with self._started_process(job, "candidate", spec, cpu, numeric=numeric) as (pid, fd):
+            lock_step = dialogue.LockStep(
+                fd,
+                calls,
+                max_answer_bytes=max_bytes,
+                known=request.get("known", ()),
+                max_seconds=request.get("max_seconds", dialogue.MAX_SECONDS),
+            )
+            outcome = self._run_to_end(job, pid, CANDIDATE_SLOT, lock_step, alarm=True)
+        return outcome | ({"unsure": True} if lock_step.is_unsure else {})
 
-    def _run_script(self, job: Job, asked: Script) -> dict[str, Any]:
+    def _run_script(self, job: Job, request: Script) -> dict[str, Any]:
         """Run a program once for each input; see script.py. The limits are those of one run."""
-        source = asked["script"]
+        source = request["script"]
         numeric = needs_numpy([source])
-        with self._talking(job, "script", {"source": source}, job["cpu"], numeric=numeric) as (pid, fd):
-            said = dialogue.ScriptRuns(fd, asked["calls"], asked.get("most", dialogue.MOST_SECONDS))
-            return self._watch(job, pid, CANDIDATE_SLOT, said)
+        with self._started_process(job, "script", {"source": source}, job["cpu"], numeric=numeric) as (pid, fd):
+            max_seconds = request.get("max_seconds", dialogue.MAX_SECONDS)
+            return self._run_to_end(job, pid, CANDIDATE_SLOT, dialogue.ScriptRuns(fd, request["calls"], max_seconds))
 
     @contextlib.contextmanager
-    def _talking(
+    def _started_process(
         self, job: Job, kind: str, spec: Mapping[str, object], cpu: float, *, numeric: bool
     ) -> Iterator[tuple[int, int]]:
         """Start a process to which a program's input is sent; yield its pid, and this side of the channel."""
@@ -157,23 +167,12 @@ class Supervisor:
             yield pid, ours.fileno()
 
     def _judge(self, job: Job) -> dict[str, Any]:
-        """Let the tests judge recorded answers; see judging.py.
-
-        Their verdict comes first. A pass is not known to be right if its examination was stopped.
-        """
-        asked = job["judge"]
-        task, said, each = asked["task"], asked["said"], asked.get("each", False)
-        seen = self._run_tests(job, "judge", task, said, fields=_JUDGED, each=each)
-        evidence, passed = seen["evidence"], seen.get("confirmed")
-        again = (FILLED if job.get("alone") else STARVED) if passed else ()
-        if passed is None or evidence["stopped"] in again:
-            return {"evidence": evidence}
-        evidence["stopped"] = None
-        if "likeness" not in seen and said and "expected" in task:
-            seen["likeness"] = {"doubt": "examining its answers did not finish"}
-        if passed and (doubt := seen.get("likeness", {}).get("doubt")):
-            seen |= {"confirmed": False, "reason": doubt, "kind": "unlike"}
-        return seen | {"right": [one is True for one in seen.get("right", ())]}
+        """Let the tests judge recorded answers; see judging.py."""
+        request = job["judge"]
+        task, transcript, by_assertion = request["task"], request["transcript"], request.get("by_assertion", False)
+        outcome = self._run_tests(job, "judge", task, transcript, fields=_JUDGED, by_assertion=by_assertion)
+        is_examined = bool(transcript) and "expected" in task
+        return _settled(outcome, is_examined=is_examined, is_alone=job.get("alone", False))
 
     def _compare(self, job: Job) -> dict[str, Any]:
         """Compare answers with expected ones; see comparing.py."""
@@ -184,103 +183,104 @@ class Supervisor:
         job: Job,
         work: Work,
         task: Task | JudgedTask | Compare,
-        said: bytes = b"",
+        transcript: bytes = b"",
         *,
         fields: dialogue.Fields,
         limit: int = dialogue.MAX_RESULT,
-        each: bool = False,
+        by_assertion: bool = False,
     ) -> dict[str, Any]:
-        """Run a task's tests in a fork of the process that has them. `said`: what a program answered to the calls."""
-        given: list[str] = []
-        expected: list[str] = []
-        if "pairs" in task:
-            compared = cast("Compare", task)
-            given = [pair.get("given", "") for pair in compared["pairs"]]
-            expected = [pair["expected"] for pair in compared["pairs"]]
-            numeric = "evalplus" in compared or (bool(compared["function"]) and needs_numpy((), [*given, *expected]))
-        else:
-            tests = cast("JudgedTask", task)
-            if work == "judge":
-                given = [*tests["calls"], said.decode()]
-                expected = [run.decode() for run in tests.get("expected", ())]
-            texts = [tests["signature"], tests["test"], str(tests.get("reference") or "")]
-            numeric = needs_numpy(texts, [*given, *expected])
-        pid = self.judge.prepare(numeric=numeric)
+        """Run a task's tests in a fork of the process that has them. `transcript`: see jobs.Judge."""
+        pid = self.judge.prepare(numeric=_judge_needs_numpy(work, task, transcript))
         results = dialogue.Results(self.judge.result_fd, fields, limit)
-        observed = self._watched(job, pid, results)
-        most = job["cpu"] * (dialogue.LATER_TIMES if work == "judge" else 1)
-        self.judge.ask({"work": work, "cpu": most, "task": task, "said": said, "each": each})
+        observed = self._watch(job, pid, results)
+        max_cpu = job["cpu"] * (dialogue.LATER_TIME_FACTOR if work == "judge" else 1)
+        self.judge.ask(
+            {"work": work, "cpu": max_cpu, "task": task, "transcript": transcript, "by_assertion": by_assertion}
+        )
         observed.wait()
         self._kill_strangers()
-        ended = self.judge.wait_for_end(results)
-        if ended["left"]:
+        end = self.judge.wait_for_end(results)
+        if end["left_files"]:
             self.judge.stop()
-        evidence = self._evidence(observed, ended["ended"], ended["cpu"], oom=False)
+        evidence = self._evidence(observed, end["ended"], end["cpu"], oom=False)
         return (observed.result or {}) | {"evidence": evidence}
 
     # --- watching ---
 
-    def _watched(
-        self, job: Job, pid: int, said: dialogue.Dialogue, *, alarm: bool = False, grace: float = 2.0
+    def _watch(
+        self, job: Job, pid: int, messages: dialogue.Dialogue, *, alarm: bool = False, grace: float = GRACE_SECONDS
     ) -> watch.Watch:
         return watch.Watch(
             pid,
-            said,
+            messages,
             watch.Limits(job["cpu"], job["wall"], self.watched_memory),
             self.known(),
             alarm=alarm,
             nested=not isinstance(self.isolation, isolation.Uids),
-            grace=5.0 if grace and job.get("alone") else grace,
+            grace=GRACE_SECONDS_ALONE if grace and job.get("alone") else grace,
             slow=self._slow,
             baseline=self._baseline(self.zygotes.origin(pid)),
-            shared_room=self._shared_room(patient=job.get("patient", False)),
+            shared_room=self._shared_room(is_retry=job.get("retry", False)),
         )
 
-    def _watch(
-        self, job: Job, pid: int, slot: int, said: dialogue.Dialogue, *, alarm: bool = False, grace: float = 2.0
+    def _run_to_end(
+        self,
+        job: Job,
+        pid: int,
+        slot: int,
+        messages: dialogue.Dialogue,
+        *,
+        alarm: bool = False,
+        grace: float = GRACE_SECONDS,
     ) -> dict[str, Any]:
-        """Wait for a program, end it, and return the observations."""
-        oom_before = self._oom.count() if self.counts_oom else None
-        observed = self._watched(job, pid, said, alarm=alarm, grace=grace)
+        """Wait for a program, end it, and return its result and the observations."""
+        oom_count = self._oom.count() if self.counts_oom else None
+        observed = self._watch(job, pid, messages, alarm=alarm, grace=grace)
         observed.wait()
-        return self._ended(observed, pid, slot, oom_before)
-
-    def _ended(self, observed: watch.Watch, pid: int, slot: int, oom_before: int | None) -> dict[str, Any]:
-        """End a watched program, and return the observations. `oom_before`: the kernel's count when it began."""
-        disturbed = observed.reason == "disturbed"
-        shared = watch.machine_memory_bytes("Shmem") if disturbed else 0
-        end = self._end(pid, slot)
-        if disturbed and shared - watch.machine_memory_bytes("Shmem") > self.watched_memory // 2:
-            # The memory was freed with the program, so it belonged to the program.
-            observed.reason = "shared"
-        if not self.counts_oom:
-            observed.ended(end.peak)
-        status = end.status
-        if not isinstance(self.isolation, isolation.Uids) and status is not None and status >= 128:
-            # The namespace's first process reports a signal as a byte; an exit code from there is below 128.
-            status = 128 - status
-        oom = self.counts_oom and self._oom.count() != oom_before
-        evidence = self._evidence(observed, status, end.cpu, oom=oom)
+        end = self._end_watched(observed, pid, slot)
+        is_oom = self.counts_oom and self._oom.count() != oom_count
+        evidence = self._evidence(observed, self._exit_status(end), end.cpu, oom=is_oom)
         # A process that is killed together with its children leaves no account of their time.
         evidence["cpu"] = max(evidence["cpu"], round(observed.cpu, 4))
         return (observed.result or {}) | {"evidence": evidence}
 
+    def _end_watched(self, observed: watch.Watch, pid: int, slot: int) -> End:
+        """End a watched program, and find out about memory what only its end shows."""
+        is_disturbed = observed.reason == "disturbed"
+        shared = watch.machine_memory_bytes("Shmem") if is_disturbed else 0
+        end = self._end(pid, slot)
+        if is_disturbed and shared - watch.machine_memory_bytes("Shmem") > self.watched_memory // 2:
+            # The memory was freed with the program, so it belonged to the program.
+            observed.reason = "shared"
+        if not self.counts_oom:
+            observed.check_peak_memory(end.peak)
+        return end
+
+    def _exit_status(self, end: End) -> int | None:
+        """Return the status of a program. A namespace's first process reports a signal as a byte from 128 on."""
+        if not isinstance(self.isolation, isolation.Uids) and end.status is not None and end.status >= 128:
+            return 128 - end.status
+        return end.status
+
     @staticmethod
     def _evidence(observed: watch.Watch, status: int | None, cpu: float, *, oom: bool) -> dict[str, Any]:
-        # After its last message, a process is killed or ends by itself first.
-        if observed.reason is None and observed.done and status in {0 - signal.SIGKILL, isolation.ENDED}:
+        """Return what was observed of a process, as the grader's `ProcessEvidence` describes it.
+
+        The status counts only for a process that was not stopped: after its last message it is killed, or has ended.
+        """
+        if observed.reason is None and observed.is_complete and status in {0 - signal.SIGKILL, isolation.ENDED}:
             status = None
         return {
-            "stopped": observed.reason or (observed.alarmed if observed.result else None),
+            "stopped": observed.reason or (observed.alarm_reason if observed.result else None),
             "status": status,
             "cpu": round(cpu, 4),
-            "longest": round(observed.longest(cpu), 4),
+            "longest": round(observed.longest_turn(cpu), 4),
             "wall": round(observed.wall, 4),
             "waited": round(observed.waited, 4),
             "oom": oom,
         }
 
-    def _shared_room(self, *, patient: bool) -> int | None:
+    def _shared_room(self, *, is_retry: bool) -> int | None:
         """Return how many bytes the machine's shared memory may grow while a program runs; None: it is not checked.
 
         Pages that a program holds without mapping them are charged to no process. If no cgroup counts them either, only
@@ -288,7 +288,8 @@ class Supervisor:
         """
         if self.counts_oom or not self.watched_memory:
             return None
-        return self.watched_memory + (watch.machine_memory_bytes("MemAvailable") // 4 if patient else 0)
+        others = watch.machine_memory_bytes("MemAvailable") // 4 if is_retry else 0
+        return self.watched_memory + others
 
     def _baseline(self, zygote: int) -> int:
         """Return the memory that a fork of this zygote inherits."""
@@ -339,9 +340,44 @@ class Supervisor:
         return strangers
 
 
+def _settled(outcome: dict[str, Any], *, is_examined: bool, is_alone: bool) -> dict[str, Any]:
+    """Return what a judge says of answers, with one verdict from its parts.
+
+    The tests' verdict comes first. A pass does not count if others on the machine caused the end of its examination.
+    `is_examined`: its answers are compared with the expected ones, too.
+    """
+    evidence, passed = outcome["evidence"], outcome.get("confirmed")
+    retried_stops = (FILLED if is_alone else STARVED) if passed else ()
+    if passed is None or evidence["stopped"] in retried_stops:
+        return {"evidence": evidence}
+    # The verdict is there, so what stopped the rest of the examination does not matter to the grader.
+    evidence["stopped"] = None
+    if "likeness" not in outcome and is_examined:
+        outcome["likeness"] = {"doubt": "examining its answers did not finish"}
+    if passed and (doubt := outcome.get("likeness", {}).get("doubt")):
+        outcome |= {"confirmed": False, "reason": doubt, "kind": "unlike"}
+    return outcome | {"right": [right is True for right in outcome.get("right", ())]}
+
+
+def _judge_needs_numpy(work: Work, task: Task | JudgedTask | Compare, transcript: bytes) -> bool:
+    """Whether the process that judges should have NumPy loaded."""
+    if "pairs" in task:
+        compare = cast("Compare", task)
+        if "evalplus" in compare:
+            return True
+        answers = [text for pair in compare["pairs"] for text in (pair.get("given", ""), pair["expected"])]
+        return bool(compare["function"]) and needs_numpy((), answers)
+    tests = cast("JudgedTask", task)
+    texts = [tests["signature"], tests["test"], str(tests.get("reference") or "")]
+    if work != "judge":
+        return needs_numpy(texts)
+    expected = [run.decode() for run in tests.get("expected", ())]
+    return needs_numpy(texts, [*tests["calls"], transcript.decode(), *expected])
+
+
 @contextlib.contextmanager
 def _pipe() -> Iterator[tuple[int, BinaryIO]]:
     """Yield the read end of a pipe, and the write end to be passed on, which may be closed before."""
     read_end, write_end = os.pipe()
-    with open(read_end, "rb", buffering=0), open(write_end, "wb", buffering=0) as handed_over:
-        yield read_end, handed_over
+    with open(read_end, "rb", buffering=0), open(write_end, "wb", buffering=0) as sink:
+        yield read_end, sink

@@ -24,7 +24,8 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 # The default size of a socket's buffer, which no program may enlarge, plus one message beyond it.
 SOCKET_BYTES = 320 << 10
 OUR_SOCKETS = 32
-MOST_PARTS, PART = 16, 64 << 10
+"""Sockets that grade's own processes may have in such a network; they hold no data of a program."""
+MAX_PARTS, PART_BYTES = 16, 64 << 10
 """How many parts are read before the limits are checked, and the bytes of each: together, all that a channel holds."""
 KERNEL_TIMES = 3
 """How many times its limit of CPU time a program may spend in the kernel. That depends more on the machine than on the
@@ -45,7 +46,7 @@ def processes(known: Container[int]) -> list[int]:
 
 
 def _read(path: str) -> bytes:
-    """Return a file of /proc, at most one page long; empty if it cannot be read."""
+    """Return a small file of /proc; empty if it cannot be read."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -91,21 +92,21 @@ class Thread(NamedTuple):
 
     waited: float = 0.0
     """Seconds for which it was ready to run and waited for a core. The kernel adds a wait when it has ended."""
-    is_ready: bool = False
+    is_runnable: bool = False
     """Whether it runs, or waits for a core, a page or a disk."""
 
 
 def threads(pids: Iterable[int]) -> dict[int, Thread]:
     """Return what the kernel says of all threads of these processes, as far as it says it."""
-    found: dict[int, Thread] = {}
+    by_number: dict[int, Thread] = {}
     for pid in pids:
         with contextlib.suppress(OSError):
             for thread in os.listdir(f"/proc/{pid}/task"):
                 with contextlib.suppress(ValueError, IndexError):
                     waited = int(_read(f"/proc/{pid}/task/{thread}/schedstat").split()[1]) / 1e9
                     state = _read(f"/proc/{pid}/task/{thread}/stat").rpartition(b") ")[2][:1]
-                    found[int(thread)] = Thread(waited, state in (b"R", b"D"))
-    return found
+                    by_number[int(thread)] = Thread(waited, state in (b"R", b"D"))
+    return by_number
 
 
 def lower_priority(pids: Iterable[int]) -> None:
@@ -141,11 +142,11 @@ def socket_bytes(pids: Iterable[int]) -> int:
 
     The kernel counts the sockets of a network, not their data. Programs share one network or have one each.
     """
-    most = 0
+    count = 0
     for pid in pids:
         with contextlib.suppress(ValueError, IndexError):
-            most = max(most, int(_read(f"/proc/{pid}/net/sockstat").split(None, 3)[2]))
-    return max(0, most - OUR_SOCKETS) * SOCKET_BYTES
+            count = max(count, int(_read(f"/proc/{pid}/net/sockstat").split(None, 3)[2]))
+    return max(0, count - OUR_SOCKETS) * SOCKET_BYTES
 
 
 def machine_memory_bytes(field: str) -> int:
@@ -194,7 +195,7 @@ class Spent(NamedTuple):
 
     def since(self, begin: Spent) -> Spent:
         """Return the time after `begin`."""
-        return Spent(*(now - before for now, before in zip(self, begin, strict=True)))
+        return Spent(*(end - start for end, start in zip(self, begin, strict=True)))
 
 
 class Limits(NamedTuple):
@@ -235,21 +236,25 @@ class Watch:
         self._slow, self._is_slow = slow, False
         self.shared_limit = None if shared_room is None else machine_memory_bytes("Shmem") + shared_room
         self.reason: str | None = None
-        self.alarmed: str | None = None
-        self.done = False
+        self.alarm_reason: str | None = None
+        """Which limit it had exceeded when it was told that its time is up; None: it was not told."""
+        self.is_complete = False
         """Whether the dialogue is complete."""
         self.cpu = self.wall = self.waited = 0.0
-        self._open = True
+        self._is_open = True
+        """Whether the program's end of the channel is open."""
         self._waits: dict[int, float] = {}
         """Thread -> seconds for which it has waited for a core."""
-        self._is_ready = False
-        """Whether it runs at this moment, or waits for a core, which the kernel has not added yet."""
-        self._users: dict[int, float] = {}
+        self._is_runnable = False
+        """Whether it runs at this moment, or waits for a core: a wait that the kernel has not added yet."""
+        self._user_seconds: dict[int, float] = {}
         """Process -> its user time, also after its end."""
-        self._turn, self._before, self._longest = 0, Spent(), 0.0
+        self._turn, self._before_turn, self._longest_turn = 0, Spent(), 0.0
         """The current turn of the dialogue, the time before it began, and the CPU time of the longest one so far."""
         # Checks take time, so a program that sends much is not checked more often than a silent one.
-        self._next_look = FIRST_TICK
+        self._next_check = FIRST_TICK
+        self._spent_at_alarm = 0.0, 0.0
+        """CPU time, and time awake, when it was told that its time is up."""
         os.set_blocking(dialogue.fd, False)
 
     @property
@@ -260,77 +265,80 @@ class Watch:
     def wait(self) -> None:
         """Return when there is a result, when the process has ended, or when a limit is exceeded."""
         self._wait(time.monotonic())
-        if self.dialogue.is_over:
-            self.reason = self.reason or self.alarmed
+        if self.dialogue.is_time_up:
+            self.reason = self.reason or self.alarm_reason
 
     def _wait(self, start: float) -> None:
-        handle = os.pidfd_open(self.pid)
+        """Exchange messages when the program's channel is ready, and check the limits every TICK seconds."""
+        process_fd = os.pidfd_open(self.pid)
         poll = select.poll()
-        poll.register(handle, select.POLLIN)
+        poll.register(process_fd, select.POLLIN)
         tick = FIRST_TICK
         try:
             while self.reason is None:
-                self._listen(poll)
+                self._update_poll(poll)
                 events = dict(poll.poll(tick * 1000))
                 tick = TICK
                 self.wall = time.monotonic() - start
-                if self.dialogue.fd in events or handle in events:
-                    self._talk()
-                if self.done or handle in events:
+                if self.dialogue.fd in events or process_fd in events:
+                    self._exchange_messages()
+                if self.is_complete or process_fd in events:
                     return
-                if not events or self.wall >= self._next_look:
-                    self._look()
-                    self._next_look = self.wall + TICK
-                    if self.reason is None and self.dialogue.interrupt():
-                        self.done = True
+                if not events or self.wall >= self._next_check:
+                    self._check_limits()
+                    self._next_check = self.wall + TICK
+                    if self.reason is None and self.dialogue.continues_elsewhere():
+                        self.is_complete = True
                         return
         finally:
-            os.close(handle)
+            os.close(process_fd)
 
-    def ended(self, peak: int) -> None:
+    def check_peak_memory(self, peak: int) -> None:
         """Apply the limit to the peak of resident memory that the kernel reports for a program that has ended.
 
         It may lie between two checks. (With a cgroup, the kernel applies the limit.) It includes loaded libraries.
         """
-        too_much = self.baseline + self.limits.memory + MAPPED_FILES
-        if self.reason is None and self.limits.memory and peak > too_much:
+        max_peak = self.baseline + self.limits.memory + MAPPED_FILES
+        if self.reason is None and self.limits.memory and peak > max_peak:
             self.reason = "memory"
-            self.dialogue.withdraw()
+            self.dialogue.withdraw_last()
 
-    def longest(self, cpu: float) -> float:
+    def longest_turn(self, cpu: float) -> float:
         """Return the CPU time of the longest turn, or of several short ones; `cpu`: that of all turns so far."""
-        return max(self._longest, cpu - self._before.user - self._before.system)
+        return max(self._longest_turn, cpu - self._before_turn.user - self._before_turn.system)
 
-    def _listen(self, poll: select.poll) -> None:
-        if self._open:
+    def _update_poll(self, poll: select.poll) -> None:
+        """Wait for room in the channel only if something is to be sent."""
+        if self._is_open:
             poll.register(self.dialogue.fd, select.POLLIN | (select.POLLOUT if self.dialogue.pending else 0))
         else:
             # The program closed its end of the channel, so only the end of its process can still be waited for.
             with contextlib.suppress(KeyError):
                 poll.unregister(self.dialogue.fd)
 
-    def _talk(self) -> None:
-        """Process received data, and send what is next."""
+    def _exchange_messages(self) -> None:
+        """Receive data, and send what the dialogue has next."""
         try:
-            for _ in range(MOST_PARTS):
-                if self.done or not self._open:
+            for _ in range(MAX_PARTS):
+                if self.is_complete or not self._is_open:
                     return
-                part = os.read(self.dialogue.fd, PART)
-                self._open = bool(part)
-                self.done = self.dialogue.feed(part)
+                part = os.read(self.dialogue.fd, PART_BYTES)
+                self._is_open = bool(part)
+                self.is_complete = self.dialogue.feed(part)
                 if self.dialogue.pending:
                     self.dialogue.send()
-                if len(part) < PART and not self.dialogue.pending:
+                if len(part) < PART_BYTES and not self.dialogue.pending:
                     # No more data for now.
                     return
         except GarbageError:
-            self.done, self.reason = True, "garbage"
+            self.is_complete, self.reason = True, "garbage"
         except BlockingIOError:
-            self._send_more()
+            self._send_pending()
         except OSError:
-            self._open = False
+            self._is_open = False
 
-    def _send_more(self) -> None:
+    def _send_pending(self) -> None:
+        """Send what still fits in the channel, when nothing is left to receive."""
         try:
             while self.dialogue.pending:
                 self.dialogue.send()
@@ -339,74 +347,79 @@ class Watch:
         except OSError:
             self.dialogue.pending = memoryview(b"")
 
-    def _look(self) -> None:
+    def _check_limits(self) -> None:
         """Measure the program, and stop it, or tell it that its time is up, if it exceeds a limit."""
         pids = processes(self.known)
-        spent = self._measured(pids)
-        # CPU time and time awake are equal while a program works; while it sleeps, only the second passes.
-        self.dialogue.spent = (self.cpu + spent.awake) / 2
-        if not self._is_slow and self.dialogue.spent >= SLOW_SECONDS:
+        spent = self._measure(pids)
+        # The mean of CPU time and time awake: a second of work counts as one, a second of sleep as half.
+        self.dialogue.spent_seconds = (self.cpu + spent.awake) / 2
+        if not self._is_slow and self.dialogue.spent_seconds >= SLOW_SECONDS:
             self._is_slow = True
             self._slow(pids)
         if self.dialogue.turn != self._turn:
-            self._longest = self.longest(self.cpu)
-            self._turn, self._before = self.dialogue.turn, spent
-        self.reason = self._exceeded_memory(pids)
-        over = self._exceeded_time(spent.since(self._before))
-        if self.reason is None and over is not None:
-            self._end_time(pids, over)
+            self._longest_turn = self.longest_turn(self.cpu)
+            self._turn, self._before_turn = self.dialogue.turn, spent
+        self.reason = self._memory_excess(pids)
+        exceeded = self._time_excess(spent.since(self._before_turn))
+        if self.reason is None and exceeded is not None:
+            self._stop_or_alarm(pids, exceeded)
 
-    def _measured(self, pids: list[int]) -> Spent:
+    def _measure(self, pids: list[int]) -> Spent:
         """Return the time that the program has spent."""
         times = cpu_times(pids)
-        # The time of a child that was not waited for is in no other process's account.
-        self._users |= {pid: own for pid, (own, _, _) in times.items()}
-        user = max(sum(user for _, user, _ in times.values()), sum(self._users.values()))
+        # The time of an ended child that nobody waited for is in no living process's account, only in this one.
+        self._user_seconds |= {pid: alone for pid, (alone, _, _) in times.items()}
+        with_children = sum(user for _, user, _ in times.values())
+        user = max(with_children, sum(self._user_seconds.values()))
         system = sum(system for _, _, system in times.values())
         self.cpu = user + system
-        self._note_waits(threads(pids))
+        self._add_waits(threads(pids))
         return Spent(user, system, self.wall, self.waited)
 
-    def _exceeded_memory(self, pids: list[int]) -> str | None:
-        """Return which limit of memory the program exceeds, if it does."""
+    def _memory_excess(self, pids: list[int]) -> str | None:
+        """Return which limit of memory is exceeded, if one is.
+
+        `memory`: the program's own. `disturbed`: that of the machine's shared memory, which others may have filled.
+        """
         if self.limits.memory and memory_bytes(pids, self.baseline) + socket_bytes(pids) > self.limits.memory:
             return "memory"
         if self.shared_limit is not None and machine_memory_bytes("Shmem") > self.shared_limit:
             return "disturbed"
         return None
 
-    def _exceeded_time(self, turn: Spent) -> str | None:
+    def _time_excess(self, turn: Spent) -> str | None:
         """Return which limit the current turn exceeds, if it does: `cpu`, `blocked` (it slept instead) or `wall`."""
-        cpu, wall = (limit * self.dialogue.times for limit in (self.limits.cpu, self.limits.wall))
+        cpu, wall = (limit * self.dialogue.time_factor for limit in (self.limits.cpu, self.limits.wall))
         if turn.user >= cpu or turn.system >= KERNEL_TIMES * cpu:
             return "cpu"
-        if self._is_ready:  # The time for which it waits now is not counted yet.
+        if self._is_runnable:  # The time for which it waits now is not counted yet.
             return None
         if turn.awake - turn.system >= cpu + self.grace:
             return "blocked"
         return "wall" if turn.awake >= wall else None
 
-    def _end_time(self, pids: Iterable[int], over: str) -> None:
-        """Stop the program; with `alarm`, only if it goes on after it was told that its time is up."""
+    def _stop_or_alarm(self, pids: Iterable[int], limit: str) -> None:
+        """Stop a program that exceeds a limit; with `alarm`, only if it goes on after it was told to stop."""
+        cpu_at_alarm, awake_at_alarm = self._spent_at_alarm
         if not self.alarm:
-            self.reason = over
-        elif self.alarmed is None:
-            self._ring(pids, over)
-        elif max(self.cpu - self._rung[0], self.wall - self.waited - self._rung[1]) >= ALARM_SECONDS:
-            self.reason = self.alarmed
+            self.reason = limit
+        elif self.alarm_reason is None:
+            self._send_alarm(pids, limit)
+        elif max(self.cpu - cpu_at_alarm, self.wall - self.waited - awake_at_alarm) >= ALARM_SECONDS:
+            self.reason = self.alarm_reason
 
-    def _note_waits(self, threads: dict[int, Thread]) -> None:
+    def _add_waits(self, threads: dict[int, Thread]) -> None:
         """Add the time for which the program waited for a core. No moment counts twice if several threads waited."""
-        more = sum(max(0.0, one.waited - self._waits.get(number, 0.0)) for number, one in threads.items())
-        self.waited += max(0.0, min(more, self.wall - self.cpu - self.waited))
-        self._waits |= {number: one.waited for number, one in threads.items()}
-        self._is_ready = any(one.is_ready for one in threads.values())
+        new = sum(max(0.0, thread.waited - self._waits.get(number, 0.0)) for number, thread in threads.items())
+        self.waited += max(0.0, min(new, self.wall - self.cpu - self.waited))
+        self._waits |= {number: thread.waited for number, thread in threads.items()}
+        self._is_runnable = any(thread.is_runnable for thread in threads.values())
 
-    def _ring(self, pids: Iterable[int], over: str) -> None:
+    def _send_alarm(self, pids: Iterable[int], limit: str) -> None:
         """Tell the program that its time is up, as the official evaluator's alarm does; it has a second to go on."""
-        self.alarmed = over
-        self._rung = (self.cpu, self.wall - self.waited)
-        self.dialogue.end_time()
+        self.alarm_reason = limit
+        self._spent_at_alarm = (self.cpu, self.wall - self.waited)
+        self.dialogue.note_alarm()
         # With its own namespace, the program is the child of the process that was started.
         target = next((p for p in pids if self.nested and parent(p) == self.pid), self.pid)
         with contextlib.suppress(OSError):

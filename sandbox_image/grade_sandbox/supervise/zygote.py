@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import functools
 import gc
 import importlib
 import json
@@ -68,16 +69,19 @@ def needs_numpy(texts: Iterable[str], messages: Iterable[str] = ()) -> bool:
     return any(word in text for text in texts for word in _NAMES_NUMPY) or any(map(has_arrays, messages))
 
 
-def serve(connection: socket.socket, way: Isolation, *, numeric: bool) -> None:
-    """Fork and reap on request until the supervisor has ended; never returns."""
+def serve(channel: socket.socket, chosen_isolation: Isolation, *, numeric: bool) -> None:
+    """Fork and reap on request until the supervisor has ended; never returns.
+
+    NumPy is loaded with the first request, because a zygote that nobody needs shall cost no memory.
+    """
     try:
         process.undumpable()
         process.prctl(process.PR_SET_PDEATHSIG, signal.SIGKILL)
         _load(PRELOAD)
-        way.prepare()
+        chosen_isolation.prepare()
         is_warm = False
         while True:
-            data, ancillary, _, _ = connection.recvmsg(64, 256)
+            data, ancillary, _, _ = channel.recvmsg(64, 256)
             if not data:
                 return
             if not is_warm:
@@ -85,11 +89,11 @@ def serve(connection: socket.socket, way: Isolation, *, numeric: bool) -> None:
                 gc.collect()
                 gc.freeze()
                 is_warm = True
-            what, slot, pid, cpu = _REQUEST.unpack(data)
-            if what == _REAP:
-                connection.send(_reap(pid))
+            kind, slot, pid, cpu = _REQUEST.unpack(data)
+            if kind == _REAP:
+                channel.send(_reap(pid))
             else:
-                connection.send(_fork(_KINDS[what], slot, cpu, _descriptors(ancillary), way))
+                channel.send(_fork(_KINDS[kind], slot, cpu, _descriptors(ancillary), chosen_isolation))
     finally:
         os._exit(0)
 
@@ -104,9 +108,9 @@ def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
     return [fd for _, _, data in ancillary for (fd,) in struct.iter_unpack("i", data[: len(data) & ~3])]
 
 
-def _fork(kind: str, slot: int, cpu: float, fds: list[int], way: Isolation) -> bytes:
+def _fork(kind: str, slot: int, cpu: float, fds: list[int], chosen_isolation: Isolation) -> bytes:
     try:
-        pid = way.start(slot, lambda: _be(kind, fds, cpu))
+        pid = chosen_isolation.start(slot, lambda: _run_as(kind, fds, cpu))
     except OSError as error:
         return _REPLY.pack(False, error.errno or 0, 0.0, 0)
     finally:
@@ -115,7 +119,7 @@ def _fork(kind: str, slot: int, cpu: float, fds: list[int], way: Isolation) -> b
     return _REPLY.pack(True, pid, 0.0, 0)
 
 
-def _be(kind: str, fds: list[int], cpu: float) -> None:
+def _run_as(kind: str, fds: list[int], cpu: float) -> None:
     """Become one of the processes that run programs or tests; called in the fork, already as another user."""
     process.close_all_but(fds)
     spec = wire.receive(lambda count: os.read(fds[0], count))
@@ -148,12 +152,18 @@ class End(NamedTuple):
 class Zygotes:
     """The supervisor's side of both zygotes. A program is forked from the one that has loaded what it needs."""
 
-    def __init__(self, way: Isolation, settings: Mapping[str, Any]) -> None:
+    def __init__(self, chosen_isolation: Isolation, settings: Mapping[str, Any]) -> None:
         self._settings = settings
-        started = {(numeric, 0): _started(way, numeric=numeric) for numeric in (False, True)}
-        self._pids = {key: pid for key, (pid, _) in started.items()}
+        zygotes = {
+            (numeric, 0): _fork_with_channel(
+                functools.partial(serve, chosen_isolation=chosen_isolation, numeric=numeric)
+            )
+            for numeric in (False, True)
+        }
+        self._pids = {key: pid for key, (pid, _) in zygotes.items()}
         """(whether it has NumPy, hash seed) -> the pid of a zygote."""
-        self._channels = dict(started.values())
+        self._channels = dict(zygotes.values())
+        """The pid of a zygote -> the channel to it."""
         self._origins: dict[int, int] = {}
         """Process -> the pid of its zygote."""
 
@@ -163,12 +173,13 @@ class Zygotes:
         return self._pids.values()
 
     def _zygote(self, *, numeric: bool, hash_seed: int) -> int:
+        """Return the pid of a zygote with this hash seed, which is started if there is none."""
         key = numeric, hash_seed
         if key not in self._pids:
             # Only one of them stays: each would take memory from the programs of this sandbox.
-            for other in [other for other in self._pids if other[1]]:
-                self._end(self._pids.pop(other))
-            self._pids[key], channel = _executed(self._settings, hash_seed, numeric=numeric)
+            for reseeded in [key for key in self._pids if key[1]]:
+                self._end(self._pids.pop(reseeded))
+            self._pids[key], channel = _spawn(self._settings, hash_seed, numeric=numeric)
             self._channels[self._pids[key]] = channel
         return self._pids[key]
 
@@ -178,14 +189,15 @@ class Zygotes:
         os.waitpid(pid, 0)
 
     def _ask(self, zygote: int, request: bytes, fds: Sequence[int] = ()) -> tuple[bool, int, float, int]:
+        """Return a zygote's reply: see `_REPLY`."""
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
         channel = self._channels[zygote]
         channel.sendmsg([request], ancillary)
         reply = channel.recv(64)
         if not reply:
             raise wire.ClosedError("the zygote is gone")
-        done, number, cpu, peak = _REPLY.unpack(reply)
-        return done, number, cpu, peak
+        is_done, number, cpu, peak = _REPLY.unpack(reply)
+        return is_done, number, cpu, peak
 
     def start(
         self,
@@ -202,16 +214,17 @@ class Zygotes:
         zygote = self._zygote(numeric=numeric, hash_seed=hash_seed)
         read_end, write_end = os.pipe()
         try:
-            done, number, _, _ = self._ask(zygote, _REQUEST.pack(_KINDS.index(kind), slot, 0, cpu), [read_end, *fds])
+            request = _REQUEST.pack(_KINDS.index(kind), slot, 0, cpu)
+            is_done, pid_or_errno, _, _ = self._ask(zygote, request, [read_end, *fds])
         finally:
             os.close(read_end)
-        if not done:
+        if not is_done:
             os.close(write_end)
-            raise OSError(number, os.strerror(number))
-        self._origins[number] = zygote
+            raise OSError(pid_or_errno, os.strerror(pid_or_errno))
+        self._origins[pid_or_errno] = zygote
         with contextlib.suppress(BrokenPipeError), os.fdopen(write_end, "wb", buffering=0) as file:
             wire.send(file.write, spec)
-        return number
+        return pid_or_errno
 
     def origin(self, pid: int) -> int:
         """Return the pid of the zygote that a process was forked from, until it is reaped."""
@@ -219,40 +232,36 @@ class Zygotes:
 
     def reap(self, pid: int) -> End:
         """Return how a process ended, by itself or killed."""
-        done, number, cpu, peak = self._ask(self._origins.pop(pid), _REQUEST.pack(_REAP, 0, pid, 0.0))
-        return End(number if done else None, cpu, peak)
+        is_done, status, cpu, peak = self._ask(self._origins.pop(pid), _REQUEST.pack(_REAP, 0, pid, 0.0))
+        return End(status if is_done else None, cpu, peak)
 
 
-def _started(way: Isolation, *, numeric: bool) -> tuple[int, socket.socket]:
-    """Fork a zygote; return its pid, and the channel to it."""
-    return _child(lambda channel: serve(channel, way, numeric=numeric))
-
-
-def _executed(settings: Mapping[str, Any], hash_seed: int, *, numeric: bool) -> tuple[int, socket.socket]:
+def _spawn(settings: Mapping[str, Any], hash_seed: int, *, numeric: bool) -> tuple[int, socket.socket]:
     """Start a zygote that is a new interpreter, with this hash seed; return its pid, and the channel to it."""
 
     def execute(channel: socket.socket) -> None:
         channel.set_inheritable(True)
-        given = {"channel": channel.fileno(), "numeric": numeric}
-        given |= {name: settings[name] for name in ("memory", "first_uid")}
-        space = os.environ | {"PYTHONHASHSEED": str(hash_seed), "LD_BIND_NOW": "1", "GRADE_ZYGOTE": json.dumps(given)}
-        os.execve(sys.executable, [sys.executable, "-u", "-B", _RUNNER], space)
+        own_settings = {"channel": channel.fileno(), "numeric": numeric}
+        own_settings |= {name: settings[name] for name in ("memory", "first_uid")}
+        text = json.dumps(own_settings)
+        environment = os.environ | {"PYTHONHASHSEED": str(hash_seed), "LD_BIND_NOW": "1", "GRADE_ZYGOTE": text}
+        os.execve(sys.executable, [sys.executable, "-u", "-B", _RUNNER], environment)
 
-    return _child(execute)
+    return _fork_with_channel(execute)
 
 
-def executed() -> None:
+def serve_if_spawned() -> None:
     """Serve as a zygote, and never return, if this interpreter was started as one; else do nothing."""
     text = os.environ.pop("GRADE_ZYGOTE", "")
     if text:
-        given = json.loads(text)
+        settings = json.loads(text)
         for name in ("PYTHONHASHSEED", "LD_BIND_NOW"):
             del os.environ[name]
-        way = isolation.usable(given["memory"], given["first_uid"])
-        serve(socket.socket(fileno=given["channel"]), way, numeric=given["numeric"])
+        usable = isolation.usable(settings["memory"], settings["first_uid"])
+        serve(socket.socket(fileno=settings["channel"]), usable, numeric=settings["numeric"])
 
 
-def _child(body: Callable[[socket.socket], object]) -> tuple[int, socket.socket]:
+def _fork_with_channel(body: Callable[[socket.socket], object]) -> tuple[int, socket.socket]:
     """Fork a process that calls `body` with its side of a channel; return its pid, and this side."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid = os.fork()

@@ -26,7 +26,7 @@ def test_a_candidate_gets_nothing_of_the_tests_and_the_judge_nothing_of_a_candid
     answer = jobs.answer_job(TASK, CODE, STATE.calls, STATE.names, LIMITS)
     assert "solution(1) == 3" not in json.dumps(answer)
     judge = jobs.with_answers(jobs.judge_job(TASK, STATE, LIMITS), b"{}\n[]", [b"{}\n[]"])
-    assert judge["judge"]["said"] == b"{}\n[]"
+    assert judge["judge"]["transcript"] == b"{}\n[]"
     assert "return a + 2" not in repr(judge)
 
 

@@ -69,7 +69,7 @@ class Scripted:
         if kind == "answer":
             said = b"{}\n" + json.dumps(len(job["answer"]["candidate"]["source"])).encode()
             evidence = EVIDENCE | {name: value for name, value in self.answered.items() if name in EVIDENCE}
-            return {"said": said, **self.answered, "evidence": evidence}
+            return {"transcript": said, **self.answered, "evidence": evidence}
         if kind == "run":
             return {"evidence": EVIDENCE, "result": self.official}
         return {"evidence": EVIDENCE, "confirmed": not self.kind, "reason": self.kind and "why", "kind": self.kind}
@@ -173,7 +173,7 @@ def test_what_the_known_solution_answers_is_expected_of_every_program_and_two_ru
     assert pool.kinds == ["record", *("answer" for _ in seeds), "judge", "answer", "answer", "judge", "judge"]
     assert [job.get("hash_seed", 0) for kind, job in pool.jobs if kind == "answer"] == [*seeds, 0, 0]
     reference, *samples = [job["judge"] for kind, job in pool.jobs if kind == "judge"]
-    said = reference["said"]
+    said = reference["transcript"]
     assert (reference["task"]["expected"], reference["task"]["is_reference"]) == ([said], True)
     assert [sample["task"]["expected"] for sample in samples] == [[said for _ in seeds]] * 2
     state = pipeline.states["plain"]
@@ -228,7 +228,7 @@ def test_what_infrastructure_lost_is_lost_and_not_failed(pool: Scripted, kind: s
 def test_a_task_whose_references_own_comparison_was_lost_is_lost_with_the_reason(pool: Scripted) -> None:
     """Its answers may be more than a message can have."""
     said = f"{values.hello(['solution'])}\n{values.reply(float('nan'))}".encode()
-    pool.lost, pool.answered = {"compare"}, {"said": said}
+    pool.lost, pool.answered = {"compare"}, {"transcript": said}
     cases = Cases(inputs=([1],), outputs=None, function="solution")
     task = msgspec.structs.replace(make("plain", "def solution(a):", "", {}, REFERENCE), cases=cases)
     with Spool() as spool:
@@ -252,9 +252,9 @@ def test_a_slow_program_answers_more_only_if_its_answers_so_far_are_right(
             return {"evidence": EVIDENCE, "compared": {"verdicts": rights, "shown": {}}}
         calls = job["answer"]["calls"]
         asked_so_far.append(list(calls))
-        given = [first] if "most" in job["answer"] else calls
+        given = [first] if "max_seconds" in job["answer"] else calls
         replies = [json.dumps({"printed": text, "status": 0, "cpu": 0.1}) for text in given]
-        return {"evidence": EVIDENCE, "said": "\n".join(['{"compiled": true}', *replies]).encode()}
+        return {"evidence": EVIDENCE, "transcript": "\n".join(['{"compiled": true}', *replies]).encode()}
 
     pool.answer = answer  # type: ignore[method-assign]
     candidate = Candidate(qid="plain", source="print(input())")
@@ -279,8 +279,8 @@ def test_a_function_that_is_slow_answers_everything_in_one_process(pool: Scripte
         calls = job["answer"]["calls"]
         asked.append(len(calls))
         replies = [values.reply(n) for n in (1, 2)]
-        replies = replies[: 1 if "most" in job["answer"] else 2]
-        return {"evidence": EVIDENCE, "said": "\n".join(['{"functions": ["f"]}', *replies]).encode()}
+        replies = replies[: 1 if "max_seconds" in job["answer"] else 2]
+        return {"evidence": EVIDENCE, "transcript": "\n".join(['{"functions": ["f"]}', *replies]).encode()}
 
     pool.answer = answer  # type: ignore[method-assign]
     with Spool() as spool:

@@ -52,7 +52,7 @@ class Scripted(test_pipeline.Scripted):
         if kind == "answer":
             return {
                 "evidence": self.answered,
-                "said": b"{}\n" + json.dumps(job["answer"]["candidate"]["source"]).encode(),
+                "transcript": b"{}\n" + json.dumps(job["answer"]["candidate"]["source"]).encode(),
             }
         if kind == "judge":
             return {"evidence": EVIDENCE, **self.verdict}

@@ -79,7 +79,7 @@ def _run_output(reply: str, evidence: ProcessEvidence, seconds: float, protocol:
 
 def _load_failure(parts: Sequence[Answers], protocol: ExecutionProtocol, function: str) -> list[Output]:
     """Return one answer if the program does not load, or has no such function, else none."""
-    if not parts or not parts[0].said:
+    if not parts or not parts[0].transcript:
         return []
     try:
         hello = _message(parts[0].messages[0], _Hello)
