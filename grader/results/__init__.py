@@ -326,6 +326,7 @@ class Report(msgspec.Struct, Generic[SampleFacts, RunFacts], frozen=True, kw_onl
     facts: RunFacts | msgspec.UnsetType = msgspec.UNSET
     """The scorer's own record of the run, a `Facts`."""
     aggregation: Aggregation = Aggregation()
+    """`mean_over` and `f1_of` of the declaration, and the `k` of `-k`."""
     baselines: dict[str, dict[str, float]] = {}
     """Group (`all`: every task) -> baseline -> score."""
     abbreviations: dict[str, str] = {}

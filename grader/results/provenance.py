@@ -129,7 +129,7 @@ class FirstDifference(msgspec.Struct, frozen=True, kw_only=True):
     expected: str
     """The reference solution's answer."""
     returned: str
-    """The program's answer; empty: none. The three texts are cut at 500 characters."""
+    """The program's answer; empty: none."""
 
 
 class Calls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -142,7 +142,8 @@ class Calls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     alike: int = 0
     """Answers that differ and are of the same kind."""
     first: FirstDifference | None = None
-    """The first call whose answer is not the same."""
+    """The first call whose answer is not the same: `call`, `expected` and `returned` (empty: none), of at most 500
+    characters."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

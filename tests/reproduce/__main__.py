@@ -191,19 +191,27 @@ def agreement(report: Any, known: dict[str, bool]) -> str:
 
 
 def rows_of_page(runs: list[Row], measured: dict[str, dict[str, str]]) -> list[str]:
-    """Return the table of docs/reproduced.md; a source stands in the first of its rows."""
-    rows, before = [], ""
+    """Return the table of docs/reproduced.md, of the runs with something to explain, and a list of the others.
+
+    A source stands in the first of its rows.
+    """
+    rows, before, same = [], "", dict[str, list[str]]()
     for run in runs:
         of = measured[run["name"]]
-        official = "✓" if of["items that agree"] == "all" else "="
+        published = f"{of['published']} {'✓' if of['items that agree'] == 'all' else '='}"
         if "differs" in run:
-            official = f"(official {of['official']}: {run['differs']})"
+            published = f"{of['published']} (official {of['official']}: {run['differs']})"
+        elif of["careful"] == of["official"]:
+            same.setdefault(run["source"], []).append(f"{of['run']} ({of['answers']}): {published}")
+            continue
         careful = "=" if of["careful"] == of["official"] else of["careful"]
         careful += f" ({run.get('why', '–')})" if _is_telling(of) else ""
         source = "" if run["source"] == before else run["source"]
         before = run["source"]
-        rows.append(_row(source, of["run"], of["answers"], f"{of['published']} {official}", careful))
-    return [*_head("source", "run", "answers", "published", "careful"), *rows]
+        rows.append(_row(source, of["run"], of["answers"], published, careful))
+    listed = [f"- {source}: {'; '.join(each)}" for source, each in same.items()]
+    heading = ["", "Careful gives the same score (in brackets: answers):", ""] if listed else []
+    return [*_head("source", "run", "answers", "published", "careful"), *rows, *heading, *listed]
 
 
 def rows_of_readme(runs: list[Row], measured: dict[str, dict[str, str]]) -> list[str]:

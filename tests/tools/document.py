@@ -61,8 +61,8 @@ def _fields(record: type[msgspec.Struct], before: str, seen: set[type]) -> Itera
             yield from _fields(inner[0], f"{path}{inner[1]}.", seen)
 
 
-_APART = {"Metric", "SampleResult", "Reading", "Provenance", "SandboxProvenance", "JudgeProvenance", "NodeProvenance"}
-"""Records with a table of their own."""
+_APART = {"Metric", "SampleResult", "Reading", "Provenance", "Aggregation", "FirstDifference"}
+"""Records with a list of their own, or whose fields are described with the field that has them."""
 
 
 def _record_in(kind: Any) -> tuple[type[msgspec.Struct], str] | None:
