@@ -12,6 +12,7 @@ letters of scale. What is only a part of something longer (a date, a version, a 
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +20,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.scorers.patterns import Pattern
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
 _SMALL = (
@@ -31,7 +31,7 @@ WORDS = {word: value for value, word in enumerate(_SMALL.split())} | {
     word: 10 * value for value, word in enumerate(_TENS.split(), 2)
 }
 """Number word -> value."""
-_PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+_FRACTION_WORDS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _SCALES = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "lakh": 1e5, "crore": 1e7,
     "dozen": 12.0, "mio": 1e6, "mrd": 1e9, "mn": 1e6, "bn": 1e9, "tn": 1e12, "tsd": 1e3, "mille": 1e3, "tausend": 1e3,
@@ -79,40 +79,40 @@ class Number(NamedTuple):
 
     def same_number(self, other: Number, tolerance: float = 0) -> bool:
         """Whether both numbers are equal, whatever they count: whole numbers exactly, and only zero is zero."""
-        if self.whole is not None and other.whole is not None and not tolerance:
-            return self.whole == other.whole
+        integer, other_integer = self.as_integer, other.as_integer
+        if integer is not None and other_integer is not None and not tolerance:
+            return integer == other_integer
         return math.isclose(self.value, other.value, rel_tol=max(_RELATIVE, tolerance))
 
-    def equals(self, other: Number, tolerance: float = 0) -> bool:
+    def same_amount(self, other: Number, tolerance: float = 0) -> bool:
         """Whether both are the same amount; of units that are no measures ("birds"), only the number counts."""
-        mine, theirs = _measure(self.unit), _measure(other.unit)
-        if mine and theirs and mine != theirs:
-            amounts = self.value * mine[1], other.value * theirs[1]
-            return mine[0] == theirs[0] and math.isclose(*amounts, rel_tol=max(_RELATIVE, tolerance))
+        measure, other_measure = _measure(self.unit), _measure(other.unit)
+        if measure and other_measure and measure != other_measure:
+            (kind, factor), (other_kind, other_factor) = measure, other_measure
+            amounts = self.value * factor, other.value * other_factor
+            return kind == other_kind and math.isclose(*amounts, rel_tol=max(_RELATIVE, tolerance))
         # "5 M" can be five million.
         if (self.unit in _SIGNS_OF_SCALE) != (other.unit in _SIGNS_OF_SCALE):
             return False
-        share = self._share(other) if (self.unit == "%") != (other.unit == "%") else None
-        return self.same_number(other, tolerance) or (share is not None and share)
+        return self.same_number(other, tolerance) or self._is_same_share(other)
 
-    def _share(self, other: Number) -> bool:
-        """Whether one is a share below 1, and the other the same in percent."""
+    def _is_same_share(self, other: Number) -> bool:
+        """Whether one is in percent, and the other the same as a share up to 1."""
+        if (self.unit == "%") == (other.unit == "%"):
+            return False
         percent, share = (self, other) if self.unit == "%" else (other, self)
-        return (
-            not share.unit
-            and abs(share.value) <= 1
-            and math.isclose(percent.value / 100, share.value, rel_tol=_RELATIVE)
-        )
+        is_share = not share.unit and abs(share.value) <= 1
+        return is_share and math.isclose(percent.value / 100, share.value, rel_tol=_RELATIVE)
 
     @property
-    def whole(self) -> int | None:
+    def as_integer(self) -> int | None:
         """The number if it is written as a whole one: floating-point numbers do not tell large ones apart."""
         digits = self.text.replace(",", "").replace(" ", "")
         power = _POWER.fullmatch(digits)
         if power is not None:
-            raised: int = int(power[1]) ** int(power[2])
-            return raised
-        return int(digits) if _WHOLE.fullmatch(digits) else None
+            integer: int = int(power[1]) ** int(power[2])
+            return integer
+        return int(digits) if _INTEGER.fullmatch(digits) else None
 
     @property
     def is_measure(self) -> bool:
@@ -122,17 +122,17 @@ class Number(NamedTuple):
 
 _RELATIVE = 1e-9
 _POWER = Pattern(r"(\d{1,3})\^\{?(\d{1,3})\}?")
-_WHOLE = Pattern(r"[-+]?\d{1,400}")
+_INTEGER = Pattern(r"[-+]?\d{1,400}")
 
 
 def _measure(unit: str) -> tuple[str, float] | None:
     """Return the kind of measure of a unit and its factor; None for other words. Compound units have a kind each."""
     if "/" in unit or unit[-1:] in ("2", "3"):
         return (unit, 1.0) if _measure(unit.partition("/")[0].rstrip("23")) else None
-    return next(
-        (_MEASURES[one] for one in (unit, unit.removesuffix("s"), unit.lower().removesuffix("s")) if one in _MEASURES),
-        None,
-    )
+    for spelling in (unit, unit.removesuffix("s"), unit.lower().removesuffix("s")):
+        if spelling in _MEASURES:
+            return _MEASURES[spelling]
+    return None
 
 
 # --- a number's own characters ---------------------------------------------------------------------------------------
@@ -153,12 +153,12 @@ _LATEX = (
     (Pattern(r"(?<=\d)(?:\{,\}|\\[,;:! ]|~)(?=\d)"), ","),
     (Pattern(r"\\[,;:! ]|~"), " "),
 )
-_GROUPS = Pattern(r"(?<![\d.,])\d{1,3}(?:([ '\u2019_٬])\d{3})(?:\1\d{3})*(?!\d)")
-_RAISED = Pattern(r"[⁻⁺]?[⁰¹²³⁴-⁹]+")
-_VULGAR = Pattern("[¼½¾⅐-⅞]")
-_DOLLAR = Pattern(r"\$+(?!\d|[-.]\d)|(?<=\d)\$")
+_GROUPED_DIGITS = Pattern(r"(?<![\d.,])\d{1,3}(?:([ '\u2019_٬])\d{3})(?:\1\d{3})*(?!\d)")
+_SUPERSCRIPT = Pattern(r"[⁻⁺]?[⁰¹²³⁴-⁹]+")
+_FRACTION_SIGN = Pattern("[¼½¾⅐-⅞]")
+_DOLLAR_OF_LATEX = Pattern(r"\$+(?!\d|[-.]\d)|(?<=\d)\$")
 _BLANKS = Pattern(r"  +")
-_BOLD = Pattern(r"(?<!\d)\*\*|\*\*(?!\d)|`+|__")
+_EMPHASIS = Pattern(r"(?<!\d)\*\*|\*\*(?!\d)|`+|__")
 
 
 _HAN = Pattern(
@@ -187,21 +187,32 @@ def simplified(text: str) -> str:
     Wrappers and emphasis go; a dollar sign is left only before a number.
     """
     if "\\" in text or "{,}" in text:
-        text = _WRAPPER.sub(r"\1", _WRAPPER.sub(r"\1", text))
-        text = _ROOT.sub(lambda m: f"√{m[1] or m[2]}", text)
-        text = _FRACTION.sub(lambda m: f"{' ' * text[: m.start()][-1:].isdigit()}{m[1] or m[3]}/{m[2] or m[4]}", text)
-        for pattern, plain in _LATEX:
-            text = pattern.sub(plain, text)
-        text = _BLANKS.sub(" ", text)
+        text = _without_latex(text)
     if "$" in text:
-        text = _DOLLAR.sub("", text)
+        text = _DOLLAR_OF_LATEX.sub("", text)
     if not text.isascii():
         text = _HAN.sub(lambda m: _han_in_digits(m[0]), text)
-        text = _VULGAR.sub(lambda m: " " + unicodedata.normalize("NFKC", m[0]).replace("\u2044", "/"), text)
-        text = _RAISED.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]).replace("\u2212", "-"), text).replace(
-            "٫", "."
-        )
-    return _GROUPS.sub(lambda m: m[0].replace(m[1], ""), _BOLD.sub("", text))
+        text = _FRACTION_SIGN.sub(lambda m: f" {unicodedata.normalize('NFKC', m[0])}".replace("\u2044", "/"), text)
+        text = _SUPERSCRIPT.sub(lambda m: f"^{unicodedata.normalize('NFKC', m[0])}".replace("\u2212", "-"), text)
+        text = text.replace("٫", ".")
+    return _GROUPED_DIGITS.sub(lambda m: m[0].replace(m[1], ""), _EMPHASIS.sub("", text))
+
+
+def _without_latex(text: str) -> str:
+    # A wrapper can stand in another one.
+    text = _WRAPPER.sub(r"\1", _WRAPPER.sub(r"\1", text))
+    text = _ROOT.sub(lambda m: f"√{m[1] or m[2]}", text)
+    text = _FRACTION.sub(_plain_fraction, text)
+    for pattern, plain in _LATEX:
+        text = pattern.sub(plain, text)
+    return _BLANKS.sub(" ", text)
+
+
+def _plain_fraction(match: re.Match[str]) -> str:
+    """Return `1/2`, with a blank before it behind a digit: a mixed number."""
+    fraction = f"{match[1] or match[3]}/{match[2] or match[4]}"
+    is_mixed = match.string[: match.start()][-1:].isdigit()
+    return f" {fraction}" if is_mixed else fraction
 
 
 _DIGITS = (
@@ -211,75 +222,108 @@ _DIGITS = (
 )
 _ONE_WORD = f"(?:{'|'.join(sorted(WORDS, key=len, reverse=True))})"
 _SCALE = rf"(?i:{'|'.join(sorted(_SCALES, key=len, reverse=True))})s?\b"
-_NUMBER = Pattern(
-    rf"(?:(?P<digits>{_DIGITS})(?: (?:and )?(?P<up>\d{{1,4}}) ?/ ?(?P<down>\d{{1,4}})|"
-    rf" ?/ ?(?P<below>\d{{1,9}}(?:\.\d{{1,9}})?)"
-    rf"|(?P<half> and a half\b))?(?:(?:\^|"
-    rf"\*\*) ?[{{(]?(?P<raised>[-+]?\d{{1,4}})[)}}]?)?(?:[eE](?P<exponent>[-+]?\d{{1,3}}))?"
-    rf"(?: ?[×x*·] ?10(?: ?(?:\^|\*\*) ?[{{(]{{0,2}}(?P<ten>[-+]?\d{{1,3}})[)}}]{{0,2}}))?"
-    rf"|\b(?i:(?P<part>half|(?:an?|one|two|three|four|five)[ -](?:{'|'.join(_PARTS)})s?)(?![\w-])"
-    rf"|(?P<words>{_ONE_WORD}(?:(?:[ -]| and |, ){_ONE_WORD}\b|[ -](?:hundred|thousand|million|billion|"
-    rf"trillion)\b)*)(?P<half2> and a half)?(?![\w-]))"
-    rf"|(?=[√π]))(?: ?√\(?(?P<under>\d{{1,9}}(?:\.\d{{1,9}})?)\)?)?(?: ?(?P<pi>π)(?: ?/ ?(?P<divisor>\d{{1,9}}))?)?"
-    rf"(?:[ -]?(?P<scale>{_SCALE})\.?|(?P<signs>[kKMBT](?![\w/]))|(?P<cjk> ?[十百千万萬亿億兆십백천만억]+))?"
+_IN_DIGITS = (
+    rf"(?P<digits>{_DIGITS})"
+    r"(?: (?:and )?(?P<numerator>\d{1,4}) ?/ ?(?P<denominator>\d{1,4})| ?/ ?(?P<divisor>\d{1,9}(?:\.\d{1,9})?))?"
+    r"(?:(?:\^|\*\*) ?[{(]?(?P<power>[-+]?\d{1,4})[)}]?)?"
+    r"(?:[eE](?P<exponent>[-+]?\d{1,3}))?"
+    rf"(?: ?[×x*·] ?10 ?(?:\^|\*\*) ?[{{(]{{0,2}}(?P<power_of_ten>[-+]?\d{{1,3}})[)}}]{{0,2}})?"
 )
+_IN_WORDS = (
+    rf"\b(?i:(?P<fraction>half|(?:an?|one|two|three|four|five)[ -](?:{'|'.join(_FRACTION_WORDS)})s?)(?![\w-])"
+    rf"|(?P<words>{_ONE_WORD}(?:(?:[ -]| and |, ){_ONE_WORD}\b"
+    r"|[ -](?:hundred|thousand|million|billion|trillion)\b)*)(?![\w-]))"
+)
+_FACTORS = (
+    r"(?: ?√\(?(?P<root>\d{1,9}(?:\.\d{1,9})?)\)?)?"
+    r"(?: ?(?P<pi>π)(?: ?/ ?(?P<pi_divisor>\d{1,9}))?)?"
+    rf"(?:[ -]?(?P<scale>{_SCALE})\.?|(?P<signs>[kKMBT](?![\w/])| ?[十百千万萬亿億兆십백천만억]+))?"
+)
+_NUMBER = Pattern(rf"(?:{_IN_DIGITS}|{_IN_WORDS}|(?=[√π]))(?P<half>(?i: and a half\b))?{_FACTORS}")
+"""A number without its sign; an empty match where √ begins no number."""
 _MOST_DIGITS = 300
-"""Digits of a power. Floating-point numbers have at most 308."""
+"""Digits of a number. Floating-point numbers have at most 308."""
 
 
-def _value(found: re.Match[str]) -> float:
+def _value(match: re.Match[str]) -> float:
     """Return the value of a match without its sign; NaN or infinite if it is not a number."""
-    if found["digits"]:
-        value = _value_of_digits(found["digits"]) + (
-            float(found["up"]) / (float(found["down"]) or math.nan) if found["up"] else 0.0
-        )
-        value /= float(found["below"] or 1) or math.nan
-    elif found["part"]:
-        first, _, part = found["part"].lower().replace("-", " ").rpartition(" ")
-        value = WORDS.get(first, 1) / _PARTS[part if part in _PARTS else part.removesuffix("s")]
+    if match["digits"]:
+        value = _value_of_digits(match["digits"])
+        if match["numerator"]:
+            value += _quotient(float(match["numerator"]), match["denominator"])
+        value = _quotient(value, match["divisor"])
+    elif match["fraction"]:
+        value = _value_of_fraction(match["fraction"].lower())
     else:
-        value = _value_of_words(found["words"].lower()) if found["words"] else 1.0
-    value += 0.5 if found["half"] or found["half2"] else 0.0
-    if found["raised"]:
-        digits = int(found["raised"]) * math.log10(abs(value)) if value else 0
-        value = value ** int(found["raised"]) if abs(digits) < _MOST_DIGITS and value else math.nan
-    value *= float(f"1e{found['exponent'] or found['ten'] or 0}")
-    value *= (
-        math.sqrt(float(found["under"] or 1))
-        * (math.pi if found["pi"] else 1.0)
-        / (float(found["divisor"] or 1) or math.nan)
-    )
-    value *= math.prod(_SIGNS_OF_SCALE[sign] for sign in (found["signs"] or found["cjk"] or "").strip())
-    scale = (found["scale"] or "").lower()
-    return value * (_SCALES.get(scale) or _SCALES.get(scale.removesuffix("s")) or 1.0)
+        value = _value_of_words(match["words"].lower()) if match["words"] else 1.0  # a root or π alone
+    if match["half"]:
+        value += 0.5
+    if match["power"]:
+        value = _power(value, int(match["power"]))
+    value *= float(f"1e{match['exponent'] or match['power_of_ten'] or 0}")
+    value *= math.sqrt(float(match["root"] or 1))
+    if match["pi"]:
+        value *= _quotient(math.pi, match["pi_divisor"])
+    return value * _scale(match)
+
+
+def _quotient(value: float, divisor: str | None) -> float:
+    """Return a value divided by a number in digits, if there is one; NaN for 0."""
+    return value / (float(divisor) or math.nan) if divisor else value
+
+
+def _power(base: float, exponent: int) -> float:
+    """Return a power; NaN for one with too many digits, and for those of 0."""
+    digits = abs(exponent * math.log10(abs(base))) if base else math.inf
+    return float(base**exponent) if digits < _MOST_DIGITS else math.nan
+
+
+def _scale(match: re.Match[str]) -> float:
+    """Return the factor of a number's word or signs of scale: 1e6 for "million" and M."""
+    factor = math.prod(_SIGNS_OF_SCALE[sign] for sign in (match["signs"] or "").strip())
+    word = (match["scale"] or "").lower()
+    return factor * (_SCALES.get(word) or _SCALES.get(word.removesuffix("s")) or 1.0)
+
+
+def _value_of_fraction(words: str) -> float:
+    """Return the value of "half", "two thirds", "a quarter"."""
+    count, _, part = words.replace("-", " ").rpartition(" ")
+    return WORDS.get(count, 1) / _FRACTION_WORDS[part if part in _FRACTION_WORDS else part.removesuffix("s")]
 
 
 def _value_of_words(words: str) -> float:
-    total = part = 0.0
+    """Return the value of "three hundred and five": words below a thousand add up, and a word of scale closes them."""
+    total = below_scale = 0.0
     for word in words.replace("-", " ").replace(",", " ").split():
         if word == "hundred":
-            part *= 100
+            below_scale *= 100
         elif word in _SCALES:
-            total, part = total + part * _SCALES[word], 0.0
+            total, below_scale = total + below_scale * _SCALES[word], 0.0
         else:
-            part += WORDS.get(word, 0)
-    return total + part
+            below_scale += WORDS.get(word, 0)
+    return total + below_scale
 
 
 def _value_of_digits(digits: str) -> float:
-    if digits.count(".") > 1 or ("." in digits.partition(",")[0] and "," in digits):
-        digits = digits.replace(".", "")  # 1.234,56
-    elif "," in digits and (len(digits.rpartition(",")[2].partition(".")[0]) == 3 and not digits.startswith("0")):
+    """Return the value of digits with any of the usual separators.
+
+    1.234.567 and 1.234,56: points group, and a comma is decimal. 10,000 and 1,00,000: commas group. 72,5 and 0,123: a
+    comma is decimal.
+    """
+    integer, comma, _ = digits.partition(",")
+    if digits.count(".") > 1 or (comma and "." in integer):
+        digits = digits.replace(".", "")
+    elif comma and not digits.startswith("0") and len(digits.rpartition(",")[2].partition(".")[0]) == 3:
         digits = digits.replace(",", "")
-    return float(digits.replace(",", ".")[:300])
+    return float(digits.replace(",", ".")[:_MOST_DIGITS])
 
 
 # --- what stands around a number -------------------------------------------------------------------------------------
 
-_SIGNED = Pattern(
+_LEAD = Pattern(
     r"(?:(?P<sign>[-+]) ?|(?P<word>\b(?:minus|negative|moins|menos|meno|минус)\b|负|負|マイナス|마이너스) ?)?"
     r"(?P<money>(?:US|A|C)?[$€£¥₹₩] ?|\b(?:USD|EUR|GBP|Rs\.?|INR) )?(?P<inner>[-+])?[({]?$",
-    2,
+    re.IGNORECASE,
 )
 _UNIT = Pattern(
     r"[ \t-]?(?P<unit>%|percent\b|per cent\b|°[CF]?|"
@@ -287,94 +331,107 @@ _UNIT = Pattern(
 )
 _MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
 _JOINS = "(?:(?:, )?(?:or|and|und|oder|et|ou|y|o|и|или)|,|;|to|of|out of|through|-|/|bis|和|或|至|到|と|から)"
-_LED = "(?:the |an? |about |(?<=or )[a-z] ?= ?)?"
+_ARTICLE = "(?:the |an? |about |(?<=or )[a-z] ?= ?)?"
 _LETTER = r"A-Za-z0-9\u00c0-\u024f\u0370-\u052f"
 _PART_BEFORE = Pattern(
     rf"[{_LETTER}_.^√#&@\\{{]$|[±<>≤≥≠+*×·÷/^%] ?-?$|[=(] ?[+*/×·÷^] ?$|\w[-,:/']$|[\w)\]}}%°] ?[-+*/×·÷^x] ?$|"
     rf"\d[ \t]+$|[([]-?\d[\d.]*, ?$"
-    rf"|(?:\d|\b{_ONE_WORD})[ \t]*[%°]?(?:[ \t]?[A-Za-z/]{{1,12}})?[ \t]*{_JOINS}[ \t]+{_LED}$"
+    rf"|(?:\d|\b{_ONE_WORD})[ \t]*[%°]?(?:[ \t]?[A-Za-z/]{{1,12}})?[ \t]*{_JOINS}[ \t]+{_ARTICLE}$"
     r"|n't $|\b(?:(?:root|power|half|quarter|thirds?) of|twice|double|triple|times|log|ln|sin|cos|tan|not|instead of|"
     r"than|compared (?:to|with)|at least|at most|up to|under|over|above|below|between|from|exceeds?|"
     r"steps?|stage|figure|fig\.?|table|page|chapter|section|part|option|choice|"
     rf"question|equation|eq\.?|problem|example|case|line|row|column|item|point|no\.?|level|grade|version|"
     rf"{_MONTH}|第) ?(?:the )?\(?$|分之$",
-    2,
+    re.IGNORECASE,
 )
 _PART_AFTER = Pattern(
     rf"[{_LETTER}_^±]| ?\\(?!degree|circ)[A-Za-z]|[.,:'/]\d|-[{_LETTER}]| ?(?:[+*×÷·/^±=]|[<>≤≥])|[A-Za-z "
     rf"]{{1,12}}=| - ?[\w(\\]|!\s*[=+*/-]"
-    rf"|[ \t]*[%°]?(?:[ \t]*[A-Za-z]{{1,12}}\.?)?[ \t]*{_JOINS}[ \t]*{_LED}[$€£-]?(?:\d|{_ONE_WORD}\b)"
+    rf"|[ \t]*[%°]?(?:[ \t]*[A-Za-z]{{1,12}}\.?)?[ \t]*{_JOINS}[ \t]*{_ARTICLE}[$€£-]?(?:\d|{_ONE_WORD}\b)"
     r"|[ \t]\d|[ \t-]?(?:minus|plus|times(?= +\S{0,3}\d)|divided by|multiplied by|to the power|squared|cubed|"
     r"factorial|raised|"
     rf"decimals?|significant|digits?|x ?\d|below zero)\b|[ \t]+(?:an?[ \t]+)?(?:{_SCALE}|(?:{_MONTH})\b)|分之",
-    2,
+    re.IGNORECASE,
 )
-_AMOUNT = Pattern(r"\d ?([A-Za-z]+)\.? (?:and )?$")
+_FIRST_OF_TWO_UNITS = Pattern(r"\d ?([A-Za-z]+)\.? (?:and )?$")
 """The first part of an amount with two units, "2 h 30 min"."""
-_EUROS = Pattern(r"\d{1,3}\.\d{3}(?= ?(?:€|euros?\b|eur\b))|(?<=€)\d{1,3}\.000(?![\d,]| ?[bkm])", 2)
+_EUROS = Pattern(r"\d{1,3}\.\d{3}(?= ?(?:€|euros?\b|eur\b))|(?<=€)\d{1,3}\.000(?![\d,]| ?[bkm])", re.IGNORECASE)
 """An amount of euros whose point groups digits: `70.000 €`. Behind the sign, it does so only before three zeros."""
 _DECADE = Pattern(r"[12]\d\d0'?s\b")
 
 
+_REACH_BEFORE, _REACH_BEHIND, _LONGEST_LEAD = 32, 60, 14
+"""Characters around a number that can belong to it or take it as a part; those of its sign and its currency."""
+
+
 def numbers_in(text: str) -> Iterator[Number]:
-    """Yield every whole number of a simplified text."""
-    for found in _NUMBER.finditer(text):
-        if found.end() > found.start() and (read := _read(found, text)) is not None:
-            yield read
+    """Yield every number of a simplified text that is not a part of something longer."""
+    for match in _NUMBER.finditer(text):
+        if match.end() > match.start() and (found := _number_of_match(match, text)) is not None:
+            yield found
 
 
-def _read(found: re.Match[str], text: str) -> Number | None:
+def _number_of_match(match: re.Match[str], text: str) -> Number | None:
     """Return the number of a match with its sign and unit; None for a part of something longer."""
-    before, after = text[max(0, found.start() - 32) : found.start()], text[found.end() : found.end() + 60]
-    signed = _SIGNED.search(before, max(0, len(before) - 14))
-    assert signed is not None
-    left = before[: signed.start()]
-    is_expression = left[-1:].isalnum() if signed["sign"] else signed["word"] and left.rstrip()[-1:].isdigit()
-    if is_expression or _PART_BEFORE.search(left) or _DECADE.match(text, found.start()):
+    before = text[max(0, match.start() - _REACH_BEFORE) : match.start()]
+    behind = text[match.end() : match.end() + _REACH_BEHIND]
+    lead = _LEAD.search(before, max(0, len(before) - _LONGEST_LEAD))
+    assert lead is not None
+    unit_match = _UNIT.match(behind)
+    unit = _unit_name(unit_match["unit"]) if unit_match else ""
+    is_measure = _measure(unit) is not None
+    rest = behind[unit_match.end() :] if unit_match and is_measure else behind
+    if _is_part_of_what_precedes(match, lead, unit) or _PART_AFTER.match(rest):
         return None
-    unit = _UNIT.match(after)
-    said = _unit_name(unit["unit"]) if unit else ""
-    is_measure = _measure(said) is not None
-    if found["signs"] is None and after[:1].isascii() and after[:1].isalpha() and not is_measure:
+    if not is_measure and behind[:1].isascii() and behind[:1].isalpha():  # "3D"
         return None
-    if _PART_AFTER.match(after[unit.end() :] if unit and is_measure else after):
+    if "," in (match["digits"] or "") and before[-1:] in ("(", "[") and behind[:1] in (")", "]"):  # a pair: (3,4)
         return None
-    first = _AMOUNT.search(left)
-    is_pair = "," in (found["digits"] or "") and before[-1:] in ("(", "[") and after[:1] in (")", "]")
-    if (first and is_measure and _measure(first[1])) or is_pair:
+    value = _value(match) * (1000 if _EUROS.match(text, match.start()) else 1)
+    if lead["money"] and unit in _SIGNS_OF_SCALE:
+        value, unit = value * _SIGNS_OF_SCALE[unit], ""
+    if lead["money"] and not is_measure:
+        unit = _unit_name(lead["money"].strip())
+    if not math.isfinite(value):
         return None
-    value = _value(found) * (1000 if _EUROS.match(text, found.start()) else 1)
-    if signed["money"] and said in _SIGNS_OF_SCALE:
-        value, said = value * _SIGNS_OF_SCALE[said], ""
-    if signed["money"] and not is_measure:
-        said = _unit_name(signed["money"].strip())
-    negative = (signed["sign"] == "-") ^ bool(signed["word"]) ^ (signed["inner"] == "-")
-    start = found.start() - len(before) + signed.start()
-    return (
-        Number(-value if negative else value, said, text[start : found.end()].strip(), start, found.end())
-        if math.isfinite(value)
-        else None
-    )
+    is_negative = (lead["sign"] == "-") ^ bool(lead["word"]) ^ (lead["inner"] == "-")
+    start = match.start() - len(before) + lead.start()
+    return Number(-value if is_negative else value, unit, text[start : match.end()].strip(), start, match.end())
+
+
+def _is_part_of_what_precedes(match: re.Match[str], lead: re.Match[str], unit: str) -> bool:
+    """Whether a number is a part of an expression, a range, a label, a decade, or an amount in two units."""
+    before = lead.string[: lead.start()]
+    if lead["sign"] and before[-1:].isalnum():  # x-3
+        return True
+    if not lead["sign"] and lead["word"] and before.rstrip()[-1:].isdigit():  # 10 minus 3
+        return True
+    if _PART_BEFORE.search(before) or _DECADE.match(match.string, match.start()):
+        return True
+    first = _FIRST_OF_TWO_UNITS.search(before)
+    return first is not None and _measure(first[1]) is not None and _measure(unit) is not None
 
 
 def _unit_name(unit: str) -> str:
-    said = unit.translate(str.maketrans("μ", "µ", "^{}"))
-    return {"percent": "%", "per cent": "%", "US$": "$"}.get(said.lower(), said)
+    name = unit.translate(str.maketrans("μ", "µ", "^{}"))
+    return {"percent": "%", "per cent": "%", "US$": "$"}.get(name.lower(), name)
 
 
 _LONGEST = 160
-_LEAD = Pattern(r"(?:about |approximately |around |roughly |exactly |only |just |≈ ?|[=:] ?|[(\[{] ?)?", 2)
+_INTRODUCTION = Pattern(
+    r"(?:about |approximately |around |roughly |exactly |only |just |≈ ?|[=:] ?|[(\[{] ?)?", re.IGNORECASE
+)
 _TAIL = Pattern(r"[ -]?[%°€£¥¢$]?(?:[^\W\d]+(?:[\^/·²³{}'-]?\w+[}]?)*)?(?: [^\W\d]+){0,3}[\s.)\]}]*")
 
 
 @lru_cache(4096)
-def number(text: str) -> Number | None:
+def as_number(text: str) -> Number | None:
     """Return the number that a text consists of, perhaps with a unit of a few words; None if it says more."""
     body = simplified(text).strip(" \t\n\"',:*_")
     if not body or len(body) > _LONGEST:
         return None
-    found = next(numbers_in(body), None)
-    lead = _LEAD.match(body)
-    if found is None or lead is None or found.start > lead.end() or _TAIL.fullmatch(body, found.end) is None:
+    first = next(numbers_in(body), None)
+    introduction = _INTRODUCTION.match(body)
+    if first is None or introduction is None or first.start > introduction.end():
         return None
-    return found
+    return first if _TAIL.fullmatch(body, first.end) else None

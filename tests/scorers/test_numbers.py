@@ -2,7 +2,7 @@
 
 import math
 
-from grader.scorers.numbers import number, numbers_in, simplified
+from grader.scorers.numbers import as_number, numbers_in, simplified
 from grader.scorers.plain_text import plain
 from tests.tables import each
 
@@ -30,7 +30,7 @@ PARTS = [
 
 @each("text", list(WHOLE))
 def test_a_number_is_all_that_belongs_to_it(text: str) -> None:
-    found = number(plain(text))
+    found = as_number(plain(text))
     assert found is not None
     assert math.isclose(found.value, WHOLE[text])
 
@@ -38,7 +38,7 @@ def test_a_number_is_all_that_belongs_to_it(text: str) -> None:
 @each("text", PARTS)
 def test_a_part_of_something_longer_is_no_number(text: str) -> None:
     assert [one.text for one in numbers_in(simplified(plain(text)))] == []
-    assert number(plain(text)) is None
+    assert as_number(plain(text)) is None
 
 
 @each(
@@ -49,7 +49,7 @@ def test_a_part_of_something_longer_is_no_number(text: str) -> None:
     ],
 )
 def test_amounts_are_equal_by_their_units(one: str, other: str, *, same: bool) -> None:
-    first, second = number(one), number(other)
+    first, second = as_number(one), as_number(other)
     assert first is not None
     assert second is not None
-    assert first.equals(second) is same
+    assert first.same_amount(second) is same

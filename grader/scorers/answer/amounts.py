@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.scorers.numbers import Number, number, numbers_in, simplified
+from grader.scorers.numbers import Number, as_number, numbers_in, simplified
 from grader.scorers.patterns import Pattern, rule
 from grader.scorers.place_wordings import NUMERALS
 from grader.scorers.plain_text import plain
@@ -27,16 +27,16 @@ _LABEL = Pattern(r"^A(?:ns)?:", 2)
 
 def is_number(text: str) -> bool:
     """Whether a text is a number, perhaps with a unit of measurement."""
-    whole = number(text)
+    whole = as_number(text)
     return whole is not None and (not whole.unit or whole.is_measure)
 
 
 def is_same(answer: str, gold: str, tolerance: float = 0) -> bool:
     """Whether two texts are the same number. A gold answer that is not a number must be equal as a text."""
-    answer_number, gold_number = number(answer), number(gold)
+    answer_number, gold_number = as_number(answer), as_number(gold)
     if answer_number is None or gold_number is None:
         return answer.strip() == gold.strip()
-    return answer_number.equals(gold_number, tolerance)
+    return answer_number.same_amount(gold_number, tolerance)
 
 
 def read_number(reply: OwnWords, claim: Claim) -> str | None:
@@ -56,9 +56,9 @@ def read_number(reply: OwnWords, claim: Claim) -> str | None:
             return _number_in_sentence(_without_repeats(simplified(content)), reply.question)
         case "line":
             line = _without_repeats(simplified(_LABEL.sub("", content).lstrip()))
-            return line if number(line) else None
+            return line if as_number(line) else None
         case "choice":
-            chosen = number(content)
+            chosen = as_number(content)
             return _with_percent(chosen) if chosen else None
     is_on_line = "\n" not in reply.text[claim.whole[0] : claim.start]
     is_last = not reply.text[claim.end :].strip(" $*.\n")
@@ -75,7 +75,7 @@ def _number_in_form(content: str, question: str, *, is_near: bool, is_before: bo
     is not near can be other text, so it must be a number as a whole. `is_before`: it stands before the form's words.
     """
     content = _without_repeats(simplified(content))
-    if number(content):
+    if as_number(content):
         return content
     if not is_near and not is_before:
         return None
@@ -106,8 +106,8 @@ def _without_repeats(content: str) -> str:
 
     def merge(m: re.Match[str]) -> str:
         second_text = m["second"].rstrip(".,")
-        first, second = number(m["first"]), number(second_text)
-        if first is None or second is None or not (first.equals(second) or second.equals(first)):
+        first, second = as_number(m["first"]), as_number(second_text)
+        if first is None or second is None or not (first.same_amount(second) or second.same_amount(first)):
             return m[0]
         return m["second"] if "%" in m["first"] else m["first"] + m["second"][len(second_text) :]
 

@@ -45,7 +45,7 @@ from grader.scorers.interface import (
 )
 from grader.scorers.marks import answer_between
 from grader.scorers.means import each_task
-from grader.scorers.numbers import number
+from grader.scorers.numbers import as_number
 from grader.scorers.rows import groups_of
 from grader.scorers.unread import unread_note
 
@@ -254,7 +254,7 @@ def _kind_of_answers(kind: AnswerKind, accepted: Sequence[str]) -> AnswerKind:
     """Return the kind of a row's answers: benchmarks of texts have numbers, too, and those of numbers expressions."""
     if kind == "text" and accepted and all(map(is_number, accepted)):
         return "number"
-    if kind == "number" and accepted and not any(map(number, accepted)):
+    if kind == "number" and accepted and not any(map(as_number, accepted)):
         return "expression"
     return kind
 

@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from grader.files.python_source import literal_from
-from grader.scorers.numbers import Number, number
+from grader.scorers.numbers import Number, as_number
 from grader.scorers.patterns import Pattern
 from grader.scorers.place_wordings import REFUSES
 from grader.scorers.plain_text import plain
@@ -286,13 +286,13 @@ def is_same_expression(answer: str, gold: str) -> bool:
     """Whether two expressions are the same number, or written alike."""
     answer_number, gold_number = _number(answer), _number(gold)
     if answer_number is not None and gold_number is not None:
-        return answer_number.equals(gold_number)
+        return answer_number.same_amount(gold_number)
     return in_latex(answer).replace(" ", "") == in_latex(gold).replace(" ", "")
 
 
 def _number(text: str) -> Number | None:
     body = text.strip(" $.")
-    return None if _BARE_LIST.fullmatch(body) else number(body)
+    return None if _BARE_LIST.fullmatch(body) else as_number(body)
 
 
 def in_latex(text: str) -> str:

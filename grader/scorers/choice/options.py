@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from grader.scorers.numbers import number, numbers_in, simplified
+from grader.scorers.numbers import as_number, numbers_in, simplified
 from grader.scorers.patterns import Pattern, rule
 from grader.scorers.plain_text import plain, without_markup
 
@@ -142,20 +142,20 @@ class ChoiceOptions:
             letters = [k for k, t in near.items() if form(t) == mine] if mine else []
             if letters:
                 return letters
-        stated = number(said) if _DIGIT.search(said) or "π" in said or "\\" in said else None
+        stated = as_number(said) if _DIGIT.search(said) or "π" in said or "\\" in said else None
         return [] if stated is None else self._letter_with_number(stated)
 
     @cached_property
     def _numbers(self) -> dict[str, Number]:
         """Letter to number, of the options that are one."""
-        return {k: found for k, t in self.texts.items() if (found := number(t)) is not None}
+        return {k: found for k, t in self.texts.items() if (found := as_number(t)) is not None}
 
     @rule("g5-mc-tiny-values", [])
     def _letter_with_number(self, stated: Number) -> list[str]:
         """Return the only letter whose number, with its unit, is the stated one, in a list."""
         if stated.unit and not stated.is_measure and any(own.is_measure for own in self._numbers.values()):
             return []
-        same = [k for k, own in self._numbers.items() if own.equals(stated)]
+        same = [k for k, own in self._numbers.items() if own.same_amount(stated)]
         return same if len(same) == 1 else []
 
     @rule("g5-mc-latex-value-and-unit", frozenset())
