@@ -40,7 +40,7 @@ from grader.results import (
 from grader.results.groups import in_group
 from grader.scorers import aggregates
 from grader.scorers.means import Observe, SampleValue, credit, each_task, mean_credit, metric_rows
-from grader.scorers.oddities import CAUSES, marked, with_families, with_groups
+from grader.scorers.oddities import CAUSES, with_families, with_groups, with_oddities
 from grader.scorers.pairing import Compared, Side, paired
 from grader.scorers.prompting import check_question, from_template, prompt_values
 from grader.task import Block, Task
@@ -129,10 +129,10 @@ class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
     def marked(self, samples: Iterable[SampleResult]) -> list[SampleResult]:
         """Return samples with the groups and the family of their task, and with the oddities of their predictions.
 
-        In the careful reading, the error message of a server is unscored; see `grader.scorers.oddities.marked`.
+        In the careful reading, the error message of a server is unscored; see `grader.scorers.oddities.with_oddities`.
         """
         return with_families(
-            marked(with_groups(samples, self.tasks), self.oddities), self.tasks, self.benchmark.columns
+            with_oddities(with_groups(samples, self.tasks), self.oddities), self.tasks, self.benchmark.columns
         )
 
 

@@ -38,66 +38,72 @@ def hinting(
     try:
         yield
     except InputError as error:
-        hint = _hint(declared, file, data)
+        hint = _other_benchmark_hint(declared, file, data)
         raise InputError([*error.problems, hint]) if hint else error from None
     except DataUnavailableError as error:
-        hint = _hint(declared, file, data)
+        hint = _other_benchmark_hint(declared, file, data)
         raise DataUnavailableError(f"{error}\n{hint}") if hint else error from None
 
 
-def _hint(
+def _other_benchmark_hint(
     declared: Benchmark,
     file: PredictionFile,
     data: Path | None,
 ) -> str:
     """Return a question that suggests other benchmarks, or other data; empty if no other benchmark fits."""
-    known = [one for one in declarations.bundled() if one.id != declared.id]
-    # Data cannot look more like a benchmark that has no column of its own.
-    others = [one for one in known if not _named(one) <= _named(declared)]
-    columns = _columns(data, [declared, *others])
+    bundled = [benchmark for benchmark in declarations.bundled() if benchmark.id != declared.id]
     ids = [] if file.is_positional else [record.qid for record in file.records[:_MOST_IDS]]
-    alike = [one for one in others if _has_columns(one, columns)]
-    # The one that explains more of the columns is the likelier one.
-    by_data = [one.id for one in alike if not any(_named(one) & columns < _named(other) & columns for other in alike)]
-    by_ids = [one.id for one in known if _fits(one, ids)]
+    by_ids = [benchmark.id for benchmark in bundled if _ids_match(benchmark, ids)]
     # A benchmark of the user's own declares no pattern, so its ids cannot show that it is the wrong one.
-    could_be = not declared.id_pattern or _fits(declared, ids)
-    is_right_data = bool(columns) and _has_columns(declared, columns)
-    if by_data and not is_right_data:
-        return _about_data(declared, by_data, by_ids, could_be=could_be)
-    if could_be or not by_ids:
+    ids_may_match = not declared.id_pattern or _ids_match(declared, ids)
+    by_data = _benchmarks_with_columns(declared, bundled, data)
+    if by_data:
+        return _data_hint(declared, by_data, by_ids, ids_may_match=ids_may_match)
+    if ids_may_match or not by_ids:
         return ""
-    return f"The predictions look like those of {_asked(by_ids)}"
+    return f"The predictions look like those of {_names_and_question(by_ids)}"
 
 
-def _about_data(declared: Benchmark, by_data: list[str], by_ids: list[str], *, could_be: bool) -> str:
-    """Return a question about data of other benchmarks. `could_be`: the ids could be those of the declared one."""
-    both = [name for name in by_data if name in by_ids]
-    named = both or by_data
-    data = f"The data looks like that of {_any_of(named)}"
-    if both and not could_be:
-        return f"The data and the predictions look like those of {_asked(both)}"
-    if declared.id_pattern and could_be and not both:
-        return f"{data}, but the predictions look like those of {declared.id}: is --data right?"
-    return f"{data}: did you mean {_options(named)}, or another --data?"
+def _benchmarks_with_columns(declared: Benchmark, bundled: list[Benchmark], data: Path | None) -> list[str]:
+    """Return the other benchmarks whose columns the data has; none if it has those of the declared one."""
+    # Data cannot look more like a benchmark that has no column of its own.
+    others = [each for each in bundled if not _declared_columns(each) <= _declared_columns(declared)]
+    columns = _columns(data, [declared, *others])
+    if _has_columns(declared, columns):
+        return []
+    explained = {each.id: _declared_columns(each) & columns for each in others if _has_columns(each, columns)}
+    # The one that explains more of the columns is the likelier one.
+    return [name for name, own in explained.items() if not any(own < more for more in explained.values())]
+
+
+def _data_hint(declared: Benchmark, by_data: list[str], by_ids: list[str], *, ids_may_match: bool) -> str:
+    """Return a question about data of other benchmarks. `ids_may_match`: the ids may be the declared one's."""
+    by_both = [name for name in by_data if name in by_ids]
+    if by_both and not ids_may_match:
+        return f"The data and the predictions look like those of {_names_and_question(by_both)}"
+    likeliest = by_both or by_data
+    hint = f"The data looks like that of {_alternatives(likeliest)}"
+    if declared.id_pattern and ids_may_match and not by_both:
+        return f"{hint}, but the predictions look like those of {declared.id}: is --data right?"
+    return f"{hint}: did you mean {_as_options(likeliest)}, or another --data?"
 
 
 MOST_NAMED = 3
 """More benchmarks than this are named once, not also as options."""
 
 
-def _any_of(names: list[str]) -> str:
-    *some, last = names
-    return f"{', '.join(some)} or {last}" if some else last
+def _alternatives(names: list[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
 
 
-def _options(names: list[str]) -> str:
+def _as_options(names: list[str]) -> str:
     return " or ".join(f"-b {name}" for name in names) if len(names) <= MOST_NAMED else "one of these (-b NAME)"
 
 
-def _asked(names: list[str]) -> str:
+def _names_and_question(names: list[str]) -> str:
     """Return the benchmarks, and the question whether one of them was meant."""
-    return f"{_any_of(names)}: did you mean {_options(names)}?"
+    return f"{_alternatives(names)}: did you mean {_as_options(names)}?"
 
 
 def _columns(data: Path | None, benchmarks: list[Benchmark]) -> set[str]:
@@ -106,9 +112,9 @@ def _columns(data: Path | None, benchmarks: list[Benchmark]) -> set[str]:
         return set()
     with contextlib.suppress(GradeError, OSError, ValueError):
         return set(column_names(data))
-    for one in benchmarks:
+    for benchmark in benchmarks:
         with contextlib.suppress(GradeError, OSError, ValueError):
-            rows = registry.scorer(one.scoring).own_rows(one, one.default_split, data)
+            rows = registry.scorer(benchmark.scoring).own_rows(benchmark, benchmark.default_split, data)
             if rows is not None and rows.rows:
                 return set(rows.rows[0])
     return set()
@@ -116,16 +122,16 @@ def _columns(data: Path | None, benchmarks: list[Benchmark]) -> set[str]:
 
 def _has_columns(declared: Benchmark, columns: set[str]) -> bool:
     """Whether the data has the benchmark's id and more than half of the other columns that it declares."""
-    named = _named(declared)
-    return declared.columns.id in columns and 2 * len(named & columns) > len(named)
+    names = _declared_columns(declared)
+    return declared.columns.id in columns and 2 * len(names & columns) > len(names)
 
 
-def _named(declared: Benchmark) -> set[str]:
+def _declared_columns(declared: Benchmark) -> set[str]:
     """Return the names of the columns that a benchmark declares."""
     return {name for name in msgspec.to_builtins(declared.columns).values() if isinstance(name, str) and name}
 
 
-def _fits(declared: Benchmark, ids: list[str]) -> bool:
+def _ids_match(declared: Benchmark, ids: list[str]) -> bool:
     """Whether the ids match the benchmark's pattern; False if the benchmark declares no pattern."""
     if not declared.id_pattern or not ids:
         return False

@@ -44,46 +44,45 @@ CAUSES = {
 """Rule of an unscored reading -> why it is unscored, with any scorer."""
 
 
-def marked(samples: Iterable[SampleResult], oddities: Oddities) -> list[SampleResult]:
-    """Return the samples with their oddities.
+def with_oddities(samples: Iterable[SampleResult], oddities: Oddities) -> list[SampleResult]:
+    """Return the samples with what is known beside their text: filters, broken rows, server failures, truncation.
 
-    In the careful reading, a reply to a broken row and a server failure are unscored, and a sentence that was cut off
-    is no answer; truncation is flagged. The
-    official reading stays: its scorer reads whatever is there. Without a gold answer it finds nothing right. A task
-    that careful does not judge stays outside of it.
+    The careful reading changes: a reply to a broken row is not judged, a server failure is unscored, and a sentence
+    that was cut off is no answer. The official reading stays, because its scorer reads any text; a row without a gold
+    answer is wrong in it. Samples that the careful reading does not judge come back as they are.
     """
     return [_with_oddities(sample, oddities) for sample in samples]
 
 
 def _with_oddities(sample: SampleResult, oddities: Oddities) -> SampleResult:
-    place = sample.qid, sample.sample
+    key = sample.qid, sample.sample
     if sample.careful.outcome is Outcome.NOT_JUDGED:
         return sample
-    if place in oddities.filters:
+    if key in oddities.filters:
         groups = sample.groups if isinstance(sample.groups, Mapping) else {}
-        sample = msgspec.structs.replace(sample, groups={**groups, FILTER: oddities.filters[place]})
+        sample = msgspec.structs.replace(sample, groups={**groups, FILTER: oddities.filters[key]})
     broken = oddities.broken.get(sample.qid)
     if broken is not None:
-        return _of_broken_row(sample, broken)
-    failure = oddities.failures.get(place)
+        return _with_broken_row(sample, broken)
+    failure = oddities.failures.get(key)
     if failure is not None:
         careful = Reading(outcome=Outcome.UNSCORED, credit=None, detail=failure.sentence, rule=SERVER_FAILURE)
         return msgspec.structs.replace(sample, careful=careful)
     careful = sample.careful
-    if place in oddities.whole:
+    if key in oddities.whole:
         # The span is one of the whole output, and what is shown is the prediction.
         careful = msgspec.structs.replace(careful, span=msgspec.UNSET)
-    if place in oddities.unfinished and careful.rule_name in _IN_A_SENTENCE:
-        said = "the log says that the reply was cut off, in the sentence that would be the answer"
-        careful = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail=said, rule=CUT_OFF)
+    if key in oddities.unfinished and careful.rule_name in _IN_A_SENTENCE:
+        detail = "the log says that the reply was cut off, in the sentence that would be the answer"
+        careful = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail=detail, rule=CUT_OFF)
     flags = sample.flags
-    if place in oddities.truncated:
+    if key in oddities.truncated:
         flags = [*(flags if isinstance(flags, list) else []), TRUNCATED]
     return msgspec.structs.replace(sample, careful=careful, flags=flags)
 
 
-def _of_broken_row(sample: SampleResult, broken: BrokenRow) -> SampleResult:
-    """Return a sample that careful does not judge; without a gold answer, it is wrong officially."""
+def _with_broken_row(sample: SampleResult, broken: BrokenRow) -> SampleResult:
+    """Return a sample without a careful reading; without a gold answer, the official scorer finds nothing right."""
     official = sample.official
     careful = Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=broken.reason, rule=BROKEN_ROW)
     if not broken.has_gold:
@@ -120,5 +119,5 @@ def family_of(task: Task, columns: Columns) -> str:
         return ""
     if not columns.cluster_pattern:
         return str(value)
-    found = re.match(columns.cluster_pattern, str(value))
-    return found[1] if found else ""
+    match = re.match(columns.cluster_pattern, str(value))
+    return match[1] if match else ""

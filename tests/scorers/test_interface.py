@@ -103,7 +103,7 @@ def test_circular_figures_are_means_of_observations_whatever_is_unscored(passes:
     ]
     metrics: list[Metric] = []
     for name, observe in (
-        ("circular_accuracy", choice_metrics.whole_groups),
+        ("circular_accuracy", choice_metrics.questions_with_all_passes),
         ("vanilla_accuracy", choice_metrics.first_passes),
         ("vanilla_accuracy_all_passes", choice_metrics.all_passes),
     ):

@@ -27,7 +27,7 @@ from grader.scorers.answer.official import RULES, as_text
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice.items import (
     gold_problem,
-    lettered,
+    options_by_letter,
     read_choice_between,
     verdict,
 )
@@ -270,7 +270,7 @@ def _groups(row: Row, declared: AnswerBenchmark) -> dict[str, str | list[str]]:
 
 def _options(row: Row, declared: AnswerBenchmark) -> dict[str, str]:
     listed = as_list(row.get(declared.columns.options)) if declared.columns.options else None
-    options = lettered(listed, declared.letters)
+    options = options_by_letter(listed, declared.letters)
     return options if len(options) > 1 else {}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -79,16 +79,19 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
         return letters_problem(self.letters)
 
     def scored_columns(self, split: str) -> list[str] | None:
-        """Return the columns that scoring reads; None: all but the image, because a submission contains them."""
+        """Return the columns that scoring reads; None: all but the image, which a submission of the split contains."""
         if not self.splits[split].scored:
             return None
         columns = self.columns
-        single = (columns.id, columns.question, columns.answer, columns.options, columns.split, columns.group_index)
-        apart = not self.options_in_text and columns.options is None
-        letters = (*self.letters, self.letter_beyond) if apart else self.letters
+        named = (columns.id, columns.question, columns.answer, columns.options, columns.split, columns.group_index)
+        return distinct(*named, *columns.groups, *self._option_columns(), columns.cluster)
+
+    def _option_columns(self) -> Iterable[str]:
+        """Return the columns of the letters, and that of the first undeclared letter, whose options are an error."""
         if self.shuffled is not None:
-            letters = tuple(self.shuffled.columns)
-        return distinct(*single, *columns.groups, *letters, columns.cluster)
+            return self.shuffled.columns
+        have_columns = not self.options_in_text and self.columns.options is None
+        return self.letters + self.letter_beyond if have_columns else self.letters
 
     @property
     def letter_beyond(self) -> str:

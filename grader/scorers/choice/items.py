@@ -44,8 +44,8 @@ _IN_TEXT = ": the question does not end with (A) ... (B) ..., or with lines A. .
 
 _SHUFFLED = "answer"
 """The column of the right letter among shuffled options."""
-LOST = "None"
-"""The text of an option that pandas has lost."""
+TEXT_READ_AS_EMPTY = "None"
+"""The text of an option that pandas reads as an empty cell."""
 LARGE = 4 << 20
 """Number of characters from which on the progress of reading is shown: less takes only seconds."""
 
@@ -56,49 +56,63 @@ class Item(Task, frozen=True, kw_only=True):
 
 def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, Item]:
     """Turn rows into items; raises InputError that names every invalid row."""
-    rows, benchmark = with_order(rows, benchmark)
+    rows, benchmark = with_shuffled_options(rows, benchmark)
     problems = _table_problems(rows, benchmark, split)
     if problems:
         raise InputError(problems)
-    rows = with_lost_options(rows, benchmark)
+    rows = with_restored_options(rows, benchmark)
     make = partial(_item, benchmark=benchmark, withheld=not benchmark.splits[split].scored)
     items, problems = rows.tasks_and_problems(make)
-    lacking = [qid for qid, item in items.items() if item.gold is None and not item.broken]
-    few = len(lacking) <= BROKEN_SHARE * len(items)
-    problems += [] if few else _answer_problems(lacking, items, rows, benchmark, split)
+    without_gold = [qid for qid, item in items.items() if item.gold is None and not item.broken]
+    are_few = len(without_gold) <= BROKEN_SHARE * len(items)
+    if not are_few:
+        problems += _answer_problems(without_gold, items, rows, benchmark, split)
     if problems:
         raise InputError(problem_lines(problems))
-    return items | {qid: msgspec.structs.replace(items[qid], broken="it has no answer") for qid in lacking if few}
+    if not are_few:  # a split for submissions
+        return items
+    return items | {qid: msgspec.structs.replace(items[qid], broken="it has no answer") for qid in without_gold}
 
 
-def with_order(rows: Rows, benchmark: ChoiceBenchmark) -> tuple[Rows, ChoiceBenchmark]:
-    """Return rows whose shuffled options are in columns of their letters, and a declaration that says so."""
+def with_shuffled_options(rows: Rows, benchmark: ChoiceBenchmark) -> tuple[Rows, ChoiceBenchmark]:
+    """Return rows that have a column for each letter, in the order that `shuffled` draws, and one with the gold letter.
+
+    The first of the declared columns has the right option. The declaration that comes back names the gold column.
+    """
     shuffled = benchmark.shuffled
     if shuffled is None:
         return rows, benchmark
-    rng, made = random.Random(shuffled.seed), []  # noqa: S311 - the order that others have published
+    rng = random.Random(shuffled.seed)  # noqa: S311 - the order that others have published
+    lettered_rows = []
     for row in rows.rows:
         order = rng.sample(range(len(shuffled.columns)), len(shuffled.columns))
-        options = {letter: row.get(shuffled.columns[at]) for letter, at in zip(benchmark.letters, order, strict=False)}
-        made.append(row | options | {_SHUFFLED: benchmark.letters[order.index(0)]})
+        options = {
+            letter: row.get(shuffled.columns[index]) for letter, index in zip(benchmark.letters, order, strict=False)
+        }
+        gold = benchmark.letters[order.index(0)]
+        lettered_rows.append(row | options | {_SHUFFLED: gold})
     columns = msgspec.structs.replace(benchmark.columns, answer=_SHUFFLED)
-    return msgspec.structs.replace(rows, rows=made), msgspec.structs.replace(benchmark, columns=columns)
+    return msgspec.structs.replace(rows, rows=lettered_rows), msgspec.structs.replace(benchmark, columns=columns)
 
 
-def with_lost_options(rows: Rows, benchmark: ChoiceBenchmark) -> Rows:
-    """Return the rows with the gold options that pandas has taken for empty cells (`lost_options`)."""
-    lost = lost_options(rows, benchmark)
-    if not lost:
+def with_restored_options(rows: Rows, benchmark: ChoiceBenchmark) -> Rows:
+    """Return the rows with the texts of the gold options that pandas has read as empty cells."""
+    letters = options_read_as_empty(rows, benchmark)
+    if not letters:
         return rows
-    filled = [row | {lost[number]: LOST} if number in lost else row for number, row in enumerate(rows.rows)]
-    return msgspec.structs.replace(rows, rows=filled)
+    restored = [
+        row | {letters[number]: TEXT_READ_AS_EMPTY} if number in letters else row
+        for number, row in enumerate(rows.rows)
+    ]
+    return msgspec.structs.replace(rows, rows=restored)
 
 
-def lost_options(rows: Rows, benchmark: ChoiceBenchmark) -> dict[int, str]:
-    """Return the position of a row -> its gold letter, whose text pandas has lost: it reads "None" as an empty cell.
+def options_read_as_empty(rows: Rows, benchmark: ChoiceBenchmark) -> dict[int, str]:
+    """Return the position of a row -> its gold letter, whose cell is empty because pandas reads "None" so.
 
-    A letter without a text has lost it if a later letter has one, or if nearly all rows have one. In the
-    published tables at hand, this tells the 35 lost options from the two gold letters that never had a text.
+    Any gold letter with an empty cell might never have had a text. It had one if a later letter has one, or if nearly
+    all rows have one for this letter. In the published tables at hand, this tells the 35 options with the text "None"
+    from the two gold letters that never had a text.
     """
     if benchmark.options_in_text or benchmark.columns.options is not None or not benchmark.columns.answer:
         return {}
@@ -108,18 +122,15 @@ def lost_options(rows: Rows, benchmark: ChoiceBenchmark) -> dict[int, str]:
         for letter in letters
         if sum(cell(row.get(letter)) is None for row in rows.rows) <= BROKEN_SHARE * len(rows.rows)
     }
-    lost = {}
+    empty = {}
     for number, row in enumerate(rows.rows):
         gold = cell(row.get(benchmark.columns.answer))
-        there = [letter for letter in letters if cell(row.get(letter)) is not None]
-        if (
-            gold in letters
-            and gold not in there
-            and there
-            and (gold in full or letters.index(gold) < letters.index(there[-1]))
-        ):
-            lost[number] = gold
-    return lost
+        present = [letter for letter in letters if cell(row.get(letter)) is not None]
+        if gold not in letters or gold in present or not present:
+            continue
+        if gold in full or letters.index(gold) < letters.index(present[-1]):
+            empty[number] = gold
+    return empty
 
 
 def _table_problems(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> list[str]:
@@ -130,33 +141,34 @@ def _table_problems(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> list[
     if columns.id not in filled:
         read = f"the columns with data are {', '.join(sorted(filled))}" if filled else "no column has data"
         problems.append(f"{place}: column {columns.id} is missing or empty; {read}")
-    apart = not benchmark.options_in_text and columns.options is None
-    if apart and len(filled & set(benchmark.letters)) < 2:
-        some = ", ".join(benchmark.letters[:2])
-        problems.append(f"{place}: no option columns {some}, ...: without them no answer can be read")
+    have_columns = not benchmark.options_in_text and columns.options is None
+    if have_columns and len(filled & set(benchmark.letters)) < 2:
+        examples = ", ".join(benchmark.letters[:2])
+        problems.append(f"{place}: no option columns {examples}, ...: without them no answer can be read")
     for source, what in ((columns.question, "questions"), (columns.options, "options")):
         if source and source not in filled:
             problems.append(
                 f"{place}: no column {source}, which should contain the {what}, or no row has a value in it"
             )
-    strangers = [row for row in rows.rows if label and cell(row.get(columns.split or "")) not in {None, label}]
-    if strangers:
-        said = ", ".join(sorted({repr(cell(row.get(columns.split or ""))) for row in strangers}))
-        some = ", ".join(str(row.get(columns.id)) for row in strangers[:5]) + (", ..." if len(strangers) > 5 else "")
+    outside = [row for row in rows.rows if label and cell(row.get(columns.split or "")) not in {None, label}]
+    if outside:
+        labels = ", ".join(sorted({repr(cell(row.get(columns.split or ""))) for row in outside}))
+        examples = ", ".join(str(row.get(columns.id)) for row in outside[:5]) + (", ..." if len(outside) > 5 else "")
         problems.append(
-            f"{place}: {len(strangers)} of {len(rows.rows)} rows belong to split {said}, but --split {split} "
-            f"needs rows of {label!r}: {some}"
+            f"{place}: {len(outside)} of {len(rows.rows)} rows belong to split {labels}, but --split {split} "
+            f"needs rows of {label!r}: {examples}"
         )
     return problems
 
 
 def _answer_problems(
-    lacking: list[str], items: Mapping[str, Item], rows: Rows, benchmark: ChoiceBenchmark, split: str
+    without_gold: list[str], items: Mapping[str, Item], rows: Rows, benchmark: ChoiceBenchmark, split: str
 ) -> list[str]:
+    """Return that some rows have no answer, or that no row has one although the split is scored."""
     place = rows.place or rows.origin
-    if len(lacking) < len(items):
-        some = ", ".join(lacking[:5])
-        return [f"{place}: {counted(len(lacking), 'row')} without an answer, but the others have one: {some}"]
+    if len(without_gold) < len(items):
+        examples = ", ".join(without_gold[:5])
+        return [f"{place}: {counted(len(without_gold), 'row')} without an answer, but the others have one: {examples}"]
     if benchmark.splits[split].scored:
         hidden = [name for name, other in benchmark.splits.items() if not other.scored]
         instead = f"--split {' or '.join(hidden)}" if hidden else f"scored = false under [splits.{split}]"
@@ -183,7 +195,7 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
         if not options and benchmark.other_answers and answer is not None:
             right, other = benchmark.letters[0], benchmark.letters[1]
             options, answer = {right: answer, other: benchmark.other_answers}, right
-        broken = "" if options else _without_options(row, benchmark)
+        broken = "" if options else _no_options_problem(row, benchmark)
     except ValueError as error:
         broken = str(error)
     answer = _gold_letters(answer, options)
@@ -191,16 +203,13 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
         answer = None
     if answer is not None and not broken:
         broken = gold_problem(answer, options, benchmark.answer_from)
-    unit = ""
-    if benchmark.is_circular:
-        unit = cell(row.get(columns.group_index or "")) or _first_pass(qid, benchmark.pass_stride)
     groups = groups_of(row, columns.groups)
     if benchmark.options_in_text:
         groups["options"] = str(len(options))
     hint = cell(row.get(columns.hint or ""))
     return Item(
         id=qid,
-        unit="" if unit == qid else unit,
+        unit=_question_of_pass(qid, row, benchmark),
         text=question,
         options=options,
         gold=answer,
@@ -211,14 +220,23 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     )
 
 
-def _without_options(row: Row, benchmark: ChoiceBenchmark) -> str:
+def _question_of_pass(qid: str, row: Row, benchmark: ChoiceBenchmark) -> str:
+    """Return the id of the question that a row is a pass of; "": the row is not a pass, or the first one."""
+    if not benchmark.is_circular:
+        return ""
+    question = cell(row.get(benchmark.columns.group_index or "")) or _first_pass(qid, benchmark.pass_stride)
+    return "" if question == qid else question
+
+
+def _no_options_problem(row: Row, benchmark: ChoiceBenchmark) -> str:
     """Return that a row has no options, and how they have to be written if there is something in their place."""
     if benchmark.options_in_text:
         return f"no options{_IN_TEXT}"
-    given, column = cell(row.get(benchmark.columns.options or "")), benchmark.columns.options
-    return (
-        "no options" if given in (None, "[]") else f"no options: {column} is {quoted(given)}, not a list or an object"
-    )
+    column = benchmark.columns.options
+    content = cell(row.get(column or ""))
+    if content in (None, "[]"):
+        return "no options"
+    return f"no options: {column} is {quoted(content)}, not a list or an object"
 
 
 def gold_problem(answer: str, options: Mapping[str, str], first: int | None = None) -> str:
@@ -250,29 +268,32 @@ def _gold_letters(answer: str | None, options: Mapping[str, str]) -> str | None:
     return "".join(sorted(letters)) if len({*letters} & options.keys()) == len(letters) else answer
 
 
-def _labels(together: object) -> list[str]:
+def _labels(options: object) -> list[str]:
     """Return the labels of options that are `{"text": [...], "label": [...]}`, as in ARC; else none."""
-    if isinstance(together, dict) and set(together) == {"text", "label"}:
-        return [str(label) for label in together["label"]]
+    if isinstance(options, dict) and set(options) == {"text", "label"}:
+        return [str(label) for label in options["label"]]
     return []
 
 
 def _advice(answer: str, options: Mapping[str, str], first: int | None) -> str:
     """Return what to write instead of an answer that is not an option's letter."""
-    letters, said = list(options), answer.strip().strip("().").casefold()
-    meant = [letter for letter, text in options.items() if said in (letter.casefold(), text.strip().casefold())]
-    if len(meant) == 1:
-        return f"; write its letter: {meant[0]}"
-    if said.isdecimal() and first is not None:
+    letters, bare = list(options), answer.strip().strip("().").casefold()
+    equal = [letter for letter, text in options.items() if bare in (letter.casefold(), text.strip().casefold())]
+    if len(equal) == 1:
+        return f"; write its letter: {equal[0]}"
+    if bare.isdecimal() and first is not None:
         return f"; answer_from = {first} counts them from {first} to {first + len(letters) - 1}"
-    if said.isdecimal() and int(said[:9]) <= len(letters):
-        places = [(int(said) - 1, "1"), (int(said), "0")]
-        some = " or ".join(f"{letters[at]} (counted from {start})" for at, start in places if 0 <= at < len(letters))
-        return f"; write the letter of the option: {some}; or set answer_from in the benchmark.toml"
+    if bare.isdecimal() and int(bare[:9]) <= len(letters):
+        indexes = [(int(bare) - 1, "1"), (int(bare), "0")]
+        candidates = " or ".join(
+            f"{letters[index]} (counted from {start})" for index, start in indexes if 0 <= index < len(letters)
+        )
+        return f"; write the letter of the option: {candidates}; or set answer_from in the benchmark.toml"
     return "" if re.fullmatch("[A-Z]", answer) else "; write the letter of an option"
 
 
 def _first_pass(qid: str, stride: int) -> str:
+    """Return the index of a pass's question: the passes' indexes are that plus multiples of `stride`."""
     if not qid.isdecimal():
         raise ValueError(f"{qid!r} is not an index: the passes of a question are found by their index")
     return str(int(qid) % stride)
@@ -282,31 +303,30 @@ def _options(row: Row, question: str, benchmark: ChoiceBenchmark) -> dict[str, s
     if benchmark.options_in_text:
         return options_in(question, benchmark.prompt)
     if benchmark.columns.options:
-        return lettered(as_list(row.get(benchmark.columns.options)), benchmark.letters)
+        return options_by_letter(as_list(row.get(benchmark.columns.options)), benchmark.letters)
     if cell(row.get(benchmark.letter_beyond)) is not None:
-        _check_number(len(benchmark.letters) + 1, benchmark.letters, at_least="at least ")
+        _check_option_count(len(benchmark.letters) + 1, benchmark.letters, at_least="at least ")
     return {letter: text for letter in benchmark.letters if (text := cell(row.get(letter))) is not None}
 
 
-def lettered(together: object, letters: str) -> dict[str, str]:
+def options_by_letter(content: object, letters: str) -> dict[str, str]:
     """Return a cell with all options as letter -> text, without empty ones; raises ValueError if there are too many."""
-    if isinstance(together, dict) and _labels(together):
-        together = together["text"]
-    if isinstance(together, dict):
-        return {str(key): text for key, value in together.items() if (text := cell(value)) is not None}
-    if not isinstance(together, list):
+    if isinstance(content, dict) and _labels(content):
+        content = content["text"]
+    if isinstance(content, dict):
+        return {str(key): text for key, value in content.items() if (text := cell(value)) is not None}
+    if not isinstance(content, list):
         return {}
-    _check_number(len(together), letters)
-    options = {letter: text for letter, value in zip(letters, together, strict=False) if (text := cell(value))}
+    _check_option_count(len(content), letters)
+    options = {letter: text for letter, value in zip(letters, content, strict=False) if (text := cell(value))}
     marks = {letter: re.match(rf"\s*(?:\({letter}\)|{letter}[.):])\s*(?=\S)", text) for letter, text in options.items()}
+    if not all(marks.values()):
+        return options
     # "A) red", "B) blue": the letters are no part of the options.
-    return {
-        letter: text[mark.end() if (mark := marks[letter]) and all(marks.values()) else 0 :]
-        for letter, text in options.items()
-    }
+    return {letter: text[mark.end() :] for letter, text in options.items() if (mark := marks[letter])}
 
 
-def _check_number(options: int, letters: str, at_least: str = "") -> None:
+def _check_option_count(options: int, letters: str, at_least: str = "") -> None:
     """Raise ValueError if there are more options than letters."""
     if options <= len(letters):
         return
@@ -320,15 +340,22 @@ def options_in(text: str, prompt: str = "") -> dict[str, str]:
     """Return the options of a question that ends with "(A) ... (B) ...", with lines "A. ...", or "A. ... B. ..."."""
     if prompt and prompt in text:
         text = text[: text.rindex(prompt)]
-    found = [list(marked.finditer(text.translate(_NARROW))) for marked in _MARKED]
-    for fewest, marks in ((fewest, marks) for fewest in (2, 1) for marks in found):
-        for start in range(len(marks) - fewest + 1):
-            run = marks[start:]
-            letters = [mark[1] for mark in run]
-            if letters == [chr(ord("A") + i) for i in range(len(run))]:
-                ends = [mark.start() for mark in run[1:]] + [len(text)]
-                return {mark[1]: text[mark.end() : end].strip() for mark, end in zip(run, ends, strict=True)}
+    marks_by_style = [list(pattern.finditer(text.translate(_NARROW))) for pattern in _MARKED]
+    for fewest in (2, 1):  # a single mark is taken only if no style has two
+        for marks in marks_by_style:
+            for start in range(len(marks) - fewest + 1):
+                if options := _options_at(marks[start:], text):
+                    return options
     return {}
+
+
+def _options_at(marks: list[re.Match[str]], text: str) -> dict[str, str]:
+    """Return the options that marks divide a text into; none if the marks are not A, B, C, ... in order."""
+    letters = [mark[1] for mark in marks]
+    if letters != [chr(ord("A") + index) for index in range(len(marks))]:
+        return {}
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    return {mark[1]: text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)}
 
 
 class ChoiceReply(msgspec.Struct, kw_only=True):
@@ -355,33 +382,33 @@ def read_replies(
     predictions: Mapping[str, list[str]],
     version: str,
     observer: Observer,
-    whole: Mapping[tuple[str, int], str],
+    full_outputs: Mapping[tuple[str, int], str],
     *,
     marks: tuple[str, str] | None = None,
 ) -> list[ChoiceReply]:
     """Read every reply both ways. Equal replies to equal options are read only once.
 
-    `whole`: the outputs that predictions were made of, which the careful reading reads. `marks`: those between which
-    the benchmark asks for the answer.
+    `full_outputs`: the outputs that predictions were extracted from, which the careful reading reads. `marks`: those
+    between which the benchmark asks for the answer.
     """
     official = official_reader(version)
     progress = _Progress(predictions, observer)
-    known: dict[tuple[object, ...], tuple[ChoiceReading, ChoiceReading]] = {}
+    cache: dict[tuple[object, ...], tuple[ChoiceReading, ChoiceReading]] = {}
     replies = []
     for item in items:
-        shape = tuple(item.options.items())
+        options = tuple(item.options.items())
+        several = len(item.gold or "") > 1
         for number, text in enumerate(progress.over(item.id, predictions[item.id])):
-            output = whole.get((item.id, number), text)
-            several = len(item.gold or "") > 1
-            key = (text, output, shape, item.text, item.broken, several)
-            if key not in known and item.broken:
+            output = full_outputs.get((item.id, number), text)
+            key = (text, output, options, item.text, item.broken, several)
+            if key not in cache and item.broken:
                 # There may be no options to read.
-                known[key] = official(text, item.options) if item.gold in item.options else _BROKEN, _BROKEN
-            if key not in known:
+                cache[key] = official(text, item.options) if item.gold in item.options else _BROKEN, _BROKEN
+            if key not in cache:
                 careful = read_choice_between(output, item.options, item.text, marks, several=several)
-                known[key] = official(text, item.options), careful
-            first, second = known[key]
-            replies.append(ChoiceReply(item=item, sample=number, text=text, official=first, careful=second))
+                cache[key] = official(text, item.options), careful
+            by_rules, by_care = cache[key]
+            replies.append(ChoiceReply(item=item, sample=number, text=text, official=by_rules, careful=by_care))
     return replies
 
 
@@ -394,11 +421,11 @@ def read_choice_between(
     """
     from grader.scorers.choice.careful import read_choice
 
-    place = answer_between(text, marks) if marks else None
-    if place is not None:
-        found = read_choice(text[slice(*place)], options, question, several=several)
-        if found.letter is not None:
-            return msgspec.structs.replace(found, rule="mark", span=place)
+    span = answer_between(text, marks) if marks else None
+    if span is not None:
+        reading = read_choice(text[slice(*span)], options, question, several=several)
+        if reading.letter is not None:
+            return msgspec.structs.replace(reading, rule="mark", span=span)
     return read_choice(text, options, question, several=several)
 
 
@@ -432,7 +459,7 @@ def sample_of(reply: ChoiceReply) -> SampleResult:
     return sample(reply.item, reply.sample, official, _careful(reply))
 
 
-def absent(item: Item, number: int) -> SampleResult:
+def missing_sample(item: Item, number: int) -> SampleResult:
     """Return the result of a missing reply, under `--missing wrong`."""
     reading = missing_reading(Outcome.NO_ANSWER)
     return sample(item, number, reading, reading)
@@ -458,6 +485,7 @@ def _careful(reply: ChoiceReply) -> Reading:
 
 
 def _with_judge(reply: ChoiceReply, name: str, read: ChoiceReading, judged: ChoiceReading | None) -> Reading:
+    """Return what a reading says, or the judge where it was asked; unscored if the judge's answer was unreadable."""
     if read.letter is None and name in reply.asked:
         if judged is None:
             return Reading(outcome=Outcome.UNSCORED, credit=None, detail=reply.judge_problem, rule="judge")
@@ -466,7 +494,7 @@ def _with_judge(reply: ChoiceReply, name: str, read: ChoiceReading, judged: Choi
 
 
 def verdict(item: Task, read: ChoiceReading) -> Reading:
-    """Mark a letter. A letter outside the options is wrong; official rules and judges use `Z` for "none of them"."""
+    """Grade a letter. A letter outside the options is wrong; official rules and judges use `Z` for "none of them"."""
     if read.outcome == "ambiguous":
         return _reading(Outcome.AMBIGUOUS, None, read)
     if read.letter is None or (read.letter == "Z" and "Z" not in item.options):

@@ -34,15 +34,14 @@ def ask_judge(
     from grader.judge import JudgeQuestion
     from grader.judge.prompts import choice_prompt
 
-    decided: dict[str, set[tuple[str, int]]] = {"official": set(), "careful": set()}
-    if circular:
-        decided = {name: {_round(reply) for reply in replies if _is_lost(reply, name, version)} for name in decided}
-        gone = {item.observation for item in absent}
-        decided["careful"] |= {_round(reply) for reply in replies if reply.item.observation in gone}
+    decided = _wrong_trials(replies, absent, version) if circular else {}
     asked: dict[str, ChoiceReply] = {}
     for reply in replies:
-        needs = (n for n in decided if _is_open(reply, n, version) and _round(reply) not in decided[n])
-        reply.asked = frozenset(needs)
+        reply.asked = frozenset(
+            name
+            for name in READINGS
+            if _is_open(reply, name, version) and _trial(reply) not in decided.get(name, frozenset())
+        )
         if reply.asked:
             asked[reply.item.id if not reply.sample else f"{reply.item.id}@{reply.sample}"] = reply
     questions = [
@@ -60,7 +59,22 @@ def ask_judge(
         for key, reply in asked.items()
     ]
     for key, answer in session.judge.ask(questions).items():
-        _apply(asked[key], answer, version)
+        _store_answer(asked[key], answer, version)
+
+
+def _wrong_trials(
+    replies: list[ChoiceReply], absent: Iterable[Item], version: str
+) -> dict[str, frozenset[tuple[str, int]]]:
+    """Return for each reading the trials of circular questions that are wrong, whatever a judge says.
+
+    A trial is wrong with one wrong pass. A missing pass is one for the careful reading; VLMEvalKit does not notice it.
+    """
+    wrong = {
+        name: {_trial(reply) for reply in replies if _is_wrong_by_rules(reply, name, version)} for name in READINGS
+    }
+    incomplete = {item.observation for item in absent}
+    wrong["careful"] |= {_trial(reply) for reply in replies if reply.item.observation in incomplete}
+    return {name: frozenset(trials) for name, trials in wrong.items()}
 
 
 def judged_note(samples: list[SampleResult]) -> list[Note]:
@@ -68,13 +82,13 @@ def judged_note(samples: list[SampleResult]) -> list[Note]:
     scored = {name: [r for sample in samples if (r := sample.reading(name)).is_scored] for name in READINGS}
     judged = {name: [reading for reading in readings if reading.rule == "judge"] for name, readings in scored.items()}
     official, careful = (
-        f"{len(found):,} of {counted(len(samples), 'sample')} ({sum(each.points for each in found)} correct)"
-        for found in judged.values()
+        f"{len(readings):,} of {counted(len(samples), 'sample')} ({sum(each.points for each in readings)} correct)"
+        for readings in judged.values()
     )
     return [Note(f"A judge decided {official} of the official reading, and {careful} of the careful one.")]
 
 
-def without_judge(replies: list[ChoiceReply], version: str) -> list[Note]:
+def missing_judge_note(replies: list[ChoiceReply], version: str) -> list[Note]:
     """Return a note on the replies that VLMEvalKit would give to a judge, for a run without one."""
     number = sum(_is_open(reply, "official", version) for reply in replies)
     if not number:
@@ -100,15 +114,16 @@ def _is_open(reply: ChoiceReply, name: str, version: str) -> bool:
     return version.startswith("vlmevalkit") and reply.official.letter is None and has_gold
 
 
-def _is_lost(reply: ChoiceReply, name: str, version: str) -> bool:
-    """Whether rules alone have found that a reply is not correct."""
+def _is_wrong_by_rules(reply: ChoiceReply, name: str, version: str) -> bool:
+    """Whether rules alone have found that a reply is not correct; a server failure is unscored, not wrong."""
     if name == "careful" and reply.is_failure:
         return False
     read = reply.official if name == "official" else reply.careful
     return read.letter != reply.item.gold and not _is_open(reply, name, version)
 
 
-def _round(reply: ChoiceReply) -> tuple[str, int]:
+def _trial(reply: ChoiceReply) -> tuple[str, int]:
+    """Return the question and the sample number, which the passes of one trial share."""
     return reply.item.observation, reply.sample
 
 
@@ -116,8 +131,8 @@ def _is_readable(reply: ChoiceReply, version: str, text: str) -> bool:
     return all(_judge_reading(name, reply, version, text) is not None for name in reply.asked)
 
 
-def _apply(reply: ChoiceReply, answer: JudgeReply, version: str) -> None:
-    """Store the judge's answer. If only one reading can read it, only that reading uses it."""
+def _store_answer(reply: ChoiceReply, answer: JudgeReply, version: str) -> None:
+    """Store the judge's answer as each reading reads it, and why there is none, for a reading that cannot read it."""
     text = answer.text if answer.text is not None else answer.unreadable or ""
     reply.judge_problem = f"the rules read no letter, and the judge gave none ({answer.error})"
     reply.official_judged, reply.careful_judged = (

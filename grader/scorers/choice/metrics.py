@@ -31,11 +31,12 @@ ALL_PASSES = "vanilla_accuracy_all_passes"
 
 
 def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
-    """Return one observation per question: its first pass only (vanilla evaluation)."""
-    lead = {s.observation: s.qid for s in reversed(samples)} | {
-        s.observation: s.qid for s in samples if s.qid == s.observation
+    """Return one observation per question, of the pass with its id, else of the first one (vanilla evaluation)."""
+    first = {
+        question: min(members, key=lambda sample: sample.qid != question).qid
+        for question, members in by_observation(samples).items()
     }
-    return each_task([s for s in samples if s.qid == lead[s.observation]], reading)
+    return each_task([sample for sample in samples if sample.qid == first[sample.observation]], reading)
 
 
 def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
@@ -49,12 +50,12 @@ def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observ
     return weight_observations(shares, [*map(len, questions)], scored)
 
 
-def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
+def questions_with_all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """Return one observation per question: correct if every pass is; several samples are separate trials."""
     observations = []
     for members in by_observation(samples).values():
         trials = by_round(members).values()
-        observations.append(mean_of_observations([_all_right(trial, reading) for trial in trials]))
+        observations.append(mean_of_observations([_all_passes_correct(trial, reading) for trial in trials]))
     return observations
 
 
@@ -67,7 +68,9 @@ def with_unit_outcomes(samples: list[SampleResult]) -> list[SampleResult]:
 
 def _unit_outcome(members: list[SampleResult]) -> UnitOutcome:
     official, careful = (
-        _as_outcome(_all_right(judged, name)) if (judged := judged_samples(members, name)) else Outcome.NOT_JUDGED
+        _as_outcome(_all_passes_correct(judged, name))
+        if (judged := judged_samples(members, name))
+        else Outcome.NOT_JUDGED
         for name in READINGS
     )
     return UnitOutcome(official=official, careful=careful)
@@ -89,17 +92,22 @@ def facts_of(sample: SampleResult) -> ChoiceFacts:
     return facts_as(ChoiceFacts, sample.facts)
 
 
-def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:
-    """Score a question: right if all its passes are. A question with an unscored pass is unscored.
+def _all_passes_correct(trial: list[SampleResult], reading: ReadingName) -> Observation:
+    """Score a question: correct if all its passes are. A question with an unscored pass is unscored.
 
     That also holds if another pass is wrong, and the question with it: to count only the wrong ones of incomplete
-    questions would make the mean too low. The bounds know them.
+    questions would make the mean too low. The bounds of such an observation cover every outcome that is possible.
     """
-    present = [sample.reading(reading) for sample in _present(trial, reading)]
-    lost = [reading for reading in present if not reading.is_scored]
-    right = bool(present) and all(reading.points >= 1 for reading in present if reading not in lost)
-    value = None if lost else float(right)
-    return Observation(value=value, low=float(right and not lost), high=float(right), cluster=trial[0].independent_unit)
+    passes = [sample.reading(reading) for sample in _present(trial, reading)]
+    scored = [each for each in passes if each.is_scored]
+    is_complete = len(scored) == len(passes)
+    is_correct = bool(passes) and all(each.points >= 1 for each in scored)
+    return Observation(
+        value=float(is_correct) if is_complete else None,
+        low=float(is_correct and is_complete),
+        high=float(is_correct),
+        cluster=trial[0].independent_unit,
+    )
 
 
 def _present(passes: list[SampleResult], reading: ReadingName) -> list[SampleResult]:
@@ -109,11 +117,12 @@ def _present(passes: list[SampleResult], reading: ReadingName) -> list[SampleRes
 
 def position_bias(samples: list[SampleResult]) -> PositionBias:
     """Return, by reading and letter, how often it was predicted, how often it is gold, and the accuracy if it is."""
-    official, careful = (_letters(samples, name) for name in READINGS)
+    official, careful = (_letter_counts(samples, name) for name in READINGS)
     return PositionBias(official=official, careful=careful)
 
 
-def _letters(samples: list[SampleResult], name: ReadingName) -> dict[str, LetterCounts]:
+def _letter_counts(samples: list[SampleResult], name: ReadingName) -> dict[str, LetterCounts]:
+    """Count letters over the scored samples of a reading; a question without a gold letter counts under ""."""
     chosen: Counter[str] = Counter()
     gold: Counter[str] = Counter()
     hits: Counter[str] = Counter()
@@ -121,9 +130,9 @@ def _letters(samples: list[SampleResult], name: ReadingName) -> dict[str, Letter
         reading = sample.reading(name)
         if not reading.is_scored:
             continue
-        right = facts_of(sample).gold or ""
-        gold[right] += 1
-        hits[right] += reading.points >= 1
+        gold_letter = facts_of(sample).gold or ""
+        gold[gold_letter] += 1
+        hits[gold_letter] += reading.points >= 1
         if reading.answer:
             chosen[reading.answer] += 1
     return {
@@ -143,22 +152,24 @@ def observe(name: str) -> Observe | None:
 
 def pass_values(groups: Mapping[str, list[SampleResult]], reading: ReadingName) -> dict[str, float | None]:
     """Return each question's value in the mean over all passes, which depends on the passes of the others."""
-    found = all_passes([sample for members in groups.values() for sample in members], reading)
-    return {unit: each.value for unit, each in zip(groups, found, strict=True)}
+    observations = all_passes([sample for members in groups.values() for sample in members], reading)
+    return {question: each.value for question, each in zip(groups, observations, strict=True)}
 
 
-def _only(observations: Callable[[list[SampleResult], ReadingName], list[Observation]]) -> Observe:
-    def value(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-        (one,) = observations(list(members), reading)
-        return one.value
+def _of_one_question(observe_all: Callable[[list[SampleResult], ReadingName], list[Observation]]) -> Observe:
+    """Return a function that gives one question's value, from one that gives the observations of many."""
 
-    return value
+    def value_of_question(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+        (observation,) = observe_all(list(members), reading)
+        return observation.value
+
+    return value_of_question
 
 
 _OBSERVE: dict[str, Observe] = {
     "accuracy": mean_credit,
-    "circular_accuracy": _only(whole_groups),
-    "vanilla_accuracy": _only(first_passes),
+    "circular_accuracy": _of_one_question(questions_with_all_passes),
+    "vanilla_accuracy": _of_one_question(first_passes),
     ALL_PASSES: mean_credit,
 }
 

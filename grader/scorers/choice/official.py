@@ -98,21 +98,23 @@ def _remove_blocks(text: str, opening: str, closing: str) -> str:
     """Remove every block from an opening tag to the next closing tag, in linear time.
 
     The original searches the joined text again after each removal, so two halves of a tag can meet across a removed
-    block. This function therefore looks back over the few characters before each cut.
+    block: "<th<think>a</think>ink>b</think>" is empty. This function therefore looks back over the few characters
+    before each cut.
     """
-    kept: list[str] = []
+    before: list[str] = []
+    """The characters before `position` that stay."""
     position, reach = 0, len(opening) - 1
     while True:
-        back = min(len(kept), reach)
-        seam = ("".join(kept[len(kept) - back :]) + text[position : position + reach]).find(opening)
-        start = position - back + seam if seam >= 0 else text.find(opening, position)
-        end = text.find(closing, start + len(opening)) if seam >= 0 or start >= 0 else -1
+        overlap = min(len(before), reach)
+        across = ("".join(before[len(before) - overlap :]) + text[position : position + reach]).find(opening)
+        start = position - overlap + across if across >= 0 else text.find(opening, position)
+        end = text.find(closing, start + len(opening)) if across >= 0 or start >= 0 else -1
         if end < 0:
-            return "".join(kept) + text[position:]
-        if seam >= 0:
-            del kept[len(kept) - back + seam :]
+            return "".join(before) + text[position:]
+        if across >= 0:
+            del before[len(before) - overlap + across :]
         else:
-            kept.extend(text[position:start])
+            before.extend(text[position:start])
         position = end + len(closing)
 
 
@@ -120,11 +122,13 @@ def read_vlmevalkit_reply(text: str, options: Mapping[str, str], version: str = 
     """Read a reply from VLMEvalKit's table of predictions: an empty cell becomes the text "nan"."""
     is_empty = text in _PANDAS_EMPTY
     reading = read_vlmevalkit("nan" if is_empty else text, options, version)
-    lost = [f"{letter} ({option})" for letter, option in options.items() if option in _PANDAS_EMPTY]
-    if not lost and not is_empty:
+    empty_options = [f"{letter} ({option})" for letter, option in options.items() if option in _PANDAS_EMPTY]
+    if not empty_options and not is_empty:
         return reading
-    options_lost = [f"option{'s' if len(lost) > 1 else ''} {', '.join(lost)}"] if lost else []
-    cells = " and ".join(["this reply"] * is_empty + options_lost)
+    subjects = ["this reply"] if is_empty else []
+    if empty_options:
+        subjects.append(f"option{'s' if len(empty_options) > 1 else ''} {', '.join(empty_options)}")
+    cells = " and ".join(subjects)
     detail = f"VLMEvalKit reads its tables with pandas, which treats {cells} as empty"
     return msgspec.structs.replace(reading, span=None if is_empty else reading.span, detail=detail)
 

@@ -29,32 +29,37 @@ def with_rotations(
     items: dict[str, Item], predicted: Iterable[str], columns: ChoiceColumns, stride: int
 ) -> dict[str, Item]:
     """Add passes that have predictions but are missing in the data, by rotating the options."""
-    strangers = {qid for qid in predicted if qid not in items}
-    if not strangers or not all(not item.unit and item.id.isdigit() for item in items.values()):
+    missing = {qid for qid in predicted if qid not in items}
+    if not missing or not all(not item.unit and item.id.isdigit() for item in items.values()):
         return items
-    made = {rolled.id: rolled for item in items.values() for rolled in _rotations(item, columns, stride, strangers)}
-    return items if strangers.isdisjoint(made) else items | made
+    rotations = {each.id: each for item in items.values() for each in _rotations(item, columns, stride, missing)}
+    return items if missing.isdisjoint(rotations) else items | rotations
 
 
 def _rotations(item: Item, columns: ChoiceColumns, stride: int, predicted: Collection[str]) -> Iterator[Item]:
-    """Yield the passes 1, 2, ... of a question: in each, every option has moved on by one letter."""
+    """Yield the passes 1, 2, ... of a question: in each, every option has moved on by one letter.
+
+    A last option such as "All of the above" keeps its place if the predictions have one pass fewer than options.
+    """
     letters, texts = list(item.options), list(item.options.values())
     numbers = [number for number in range(1, len(letters)) if str(int(item.id) + number * stride) in predicted]
     if numbers == list(range(1, len(letters) - 1)) and _ABOUT_OTHERS.search(texts[-1]):
         letters.pop()
+    moving, staying = texts[: len(letters)], texts[len(letters) :]
     for number in range(1, len(letters)):
-        turned = texts[len(letters) - number : len(letters)] + texts[: len(letters) - number] + texts[len(letters) :]
+        rotated = moving[-number:] + moving[:-number] + staying
         gold = item.gold
         if gold in letters:
             gold = letters[(letters.index(gold) + number) % len(letters)]
-        qid, options = str(int(item.id) + number * stride), dict(zip(item.options, turned, strict=True))
-        own = {columns.id: qid} | ({columns.answer: gold} if columns.answer and gold else {})
-        row = {**item.row, **options, **own}
+        qid, options = str(int(item.id) + number * stride), dict(zip(item.options, rotated, strict=True))
+        row = {**item.row, **options, columns.id: qid}
+        if columns.answer and gold:
+            row[columns.answer] = gold
         yield msgspec.structs.replace(item, id=qid, unit=item.id, options=options, gold=gold, row=row)
 
 
-def ids_due(items: Mapping[str, Item], stride: int) -> list[str]:
-    """Return the ids of all passes, if the data has only first passes; else an empty list."""
+def ids_of_later_passes(items: Mapping[str, Item], stride: int) -> list[str]:
+    """Return the ids of all passes after the first, if the data has only first passes; else an empty list."""
     if any(item.unit or not item.id.isdigit() for item in items.values()):
         return []
     return [
@@ -70,14 +75,10 @@ def _passes_of_first(item: Item) -> int:
 
 def with_groups_of_first(items: dict[str, Item]) -> dict[str, Item]:
     """Give every pass the groups of its question's first pass, as officially: a rotated row may have none."""
-    lead = {item.observation: item.groups for item in reversed(items.values())}
-    lead |= {item.observation: item.groups for item in items.values() if not item.unit}
-    return {
-        qid: item
-        if item.groups == lead[item.observation]
-        else msgspec.structs.replace(item, groups=lead[item.observation])
-        for qid, item in items.items()
-    }
+    passes = grouped(items.values(), lambda item: item.observation)
+    # The first pass is the one without a `unit`, wherever it stands; if it is missing, the first in the data.
+    groups = {question: min(members, key=lambda item: bool(item.unit)).groups for question, members in passes.items()}
+    return {qid: msgspec.structs.replace(item, groups=groups[item.observation]) for qid, item in items.items()}
 
 
 def notes_on_passes(items: Iterable[Item]) -> list[str]:
@@ -85,48 +86,52 @@ def notes_on_passes(items: Iterable[Item]) -> list[str]:
     passes = grouped(items, lambda item: item.observation)
     if all(len(members) == 1 for members in passes.values()):
         return ["Data and predictions have one pass per question: circular_accuracy is that of a single pass."]
-    few = [unit for unit, members in passes.items() if len(members) < _passes_due(members)]
-    orders = {unit: {tuple(member.options.items()) for member in members} for unit, members in passes.items()}
-    twice = [unit for unit, members in passes.items() if len(orders[unit]) < len(members)]
-    strange = [unit for unit, members in passes.items() if len({frozenset(m.options.values()) for m in members}) > 1]
-    reported = (
-        (few, "fewer passes in the data than their options require (scored on the passes present)"),
-        (twice, "two passes in the data with the same order of options"),
-        (strange, "passes in the data that do not have the same options"),
+    incomplete = [question for question, members in passes.items() if len(members) < _expected_passes(members)]
+    orders = {question: {tuple(item.options.items()) for item in members} for question, members in passes.items()}
+    repeated = [question for question, members in passes.items() if len(orders[question]) < len(members)]
+    texts = {question: {frozenset(item.options.values()) for item in members} for question, members in passes.items()}
+    unlike = [question for question in passes if len(texts[question]) > 1]
+    problems = (
+        (incomplete, "fewer passes in the data than their options require (scored on the passes present)"),
+        (repeated, "two passes in the data with the same order of options"),
+        (unlike, "passes in the data that do not have the same options"),
     )
-    return [f"Questions with {what}: {len(units)} ({some(units)})." for units, what in reported if units]
+    return [f"Questions with {what}: {len(ids)} ({first_ids(ids)})." for ids, what in problems if ids]
 
 
-def _passes_due(members: list[Item]) -> int:
-    """Return the official number of passes of a question: one for each option that does not keep its place."""
+def _expected_passes(members: list[Item]) -> int:
+    """Return the official number of passes of a question: that of its options, without one that keeps its place."""
     options = members[0].options
-    staying = sum(all(m.options.get(letter) == text for m in members) for letter, text in options.items())
-    return len(options) - (staying if len(members) > 1 and staying == 1 else 0)
+    fixed = [k for k, text in options.items() if all(item.options.get(k) == text for item in members)]
+    has_fixed = len(members) > 1 and len(fixed) == 1
+    return len(options) - has_fixed
 
 
-def some(units: list[str]) -> str:
+def first_ids(ids: list[str]) -> str:
     """Return the first five ids."""
-    return ", ".join(units[:5]) + (", ..." if len(units) > 5 else "")
+    return ", ".join(ids[:5]) + (", ..." if len(ids) > 5 else "")
 
 
-def check_rounds(
-    items: Iterable[Item], predictions: Mapping[str, list[str]], file: PredictionFile, notes: list[str]
-) -> None:
-    """Raise InputError if passes of one question have different numbers of samples."""
+def rounds_note(items: Iterable[Item], predictions: Mapping[str, list[str]], file: PredictionFile) -> list[str]:
+    """Return a note if questions have several samples of each pass: the passes of one sample number are one trial.
+
+    Raises InputError if passes of one question have different numbers of samples.
+    """
     counts: dict[str, dict[str, int]] = {}
     for item in items:
         if predictions[item.id]:
             counts.setdefault(item.observation, {})[item.id] = len(predictions[item.id])
     where = {record.qid: record.place("predictions") for record in file.records}
     problems = [
-        f"{where[max(passes, key=passes.__getitem__)]}: question {unit}: "
+        f"{where[max(passes, key=passes.__getitem__)]}: question {question}: "
         "its passes have different numbers of predictions "
         f"({', '.join(f'{qid}: {n}' for qid, n in passes.items())})"
-        for unit, passes in counts.items()
+        for question, passes in counts.items()
         if len(set(passes.values())) > 1
     ]
     if problems:
         raise InputError(problem_lines(problems))
     several = sum(max(passes.values()) > 1 for passes in counts.values())
-    if several:
-        notes.append(f"Questions with several predictions per pass: {several}; each round of passes is one trial.")
+    if not several:
+        return []
+    return [f"Questions with several predictions per pass: {several}; each round of passes is one trial."]

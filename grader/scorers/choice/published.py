@@ -63,8 +63,8 @@ def read_mmlu_pro(text: str, options: Mapping[str, str], steps: int = 3) -> Choi
     colons = list(_ANSWER_COLON.finditer(text)) if steps > 1 else []
     if colons:
         # The source's pattern is greedy within a line: of the first line that has one, the last.
-        line = text.find("\n", colons[0].start())
-        last = [m for m in colons if line < 0 or m.start() < line][-1]
+        line_end = text.find("\n", colons[0].start())
+        last = [match for match in colons if line_end < 0 or match.start() < line_end][-1]
         return _among(last[2], "answer_colon", last.span(1), options)
     span = None
     for letter in _ALONE.finditer(text) if steps > 2 else ():
@@ -105,9 +105,9 @@ def read_mmmu_pro(text: str, options: Mapping[str, str]) -> ChoiceReading:
         ("before_blank", "{} ", " {} "),
         ("before_full_stop", "{}.", " {} "),
     ):
-        if found := [k for k in options if form.format(k) in padded]:
+        if letters := [k for k in options if form.format(k) in padded]:
             # The source looks for the last of them in another form; where none has it, the first option is taken.
-            return read_as(max(found, key=lambda k: padded.rfind(placed.format(k))), rule, None)
+            return read_as(max(letters, key=lambda k: padded.rfind(placed.format(k))), rule, None)
     return _last_text(padded, options)
 
 
@@ -153,7 +153,23 @@ _PHRASES = (
     *("i choose", "i select", "i pick", "my answer is", "my choice is"),
     *("옵션", "정답은", "답은", "답:", "答案是", "答案为", "选", "答えは"),
 )
-_LMMS_FORMS = (("parentheses", "({})", 6), ("period", "{}.", 5), ("colon", "{}:", 4), ("right_paren", "{})", 3))
+_LMMS_FORMS = (
+    ("parentheses", "({})", 6),
+    ("period", "{}.", 5),
+    ("colon", "{}:", 4),
+    ("right_paren", "{})", 3),
+    ("space", "{} ", 2),
+)
+"""Rule, form, and priority. All priorities are the source's: 10 at the start, 9 at the end, 7 after a phrase."""
+
+
+class _Candidate(NamedTuple):
+    """A letter in a reply; of several, the one with the highest priority counts, then the one that stands last."""
+
+    priority: int
+    position: int
+    rule: str
+    letter: str
 
 
 def read_lmms_eval_mcq(text: str, options: Mapping[str, str]) -> ChoiceReading:
@@ -165,39 +181,42 @@ def read_lmms_eval_mcq(text: str, options: Mapping[str, str]) -> ChoiceReading:
         body = body.strip(mark)
     padded = f" {body} "
     candidates = [
-        (rank, place, rule, letter)
-        for rule, form, rank in (*_LMMS_FORMS, ("space", "{} ", 2))
+        _Candidate(priority, position, rule, letter)
+        for rule, form, priority in _LMMS_FORMS
         for letter in options
-        if (place := padded.rfind(form.format(letter))) >= 0
+        if (position := padded.rfind(form.format(letter))) >= 0
     ]
     candidates += _after_phrases(padded, options)
     candidates += _at_the_ends(padded, options)
     if not candidates:
-        candidates = [(0, place, "fallback", k) for k in options if (place := padded.rfind(k)) >= 0]
+        candidates = [_Candidate(0, index, "fallback", k) for k in options if (index := padded.rfind(k)) >= 0]
     if not candidates:
         return _UNREAD
-    best = max(candidates, key=lambda candidate: candidate[:2])
-    return read_as(best[3], best[2], None)
+    best = max(candidates, key=lambda candidate: (candidate.priority, candidate.position))
+    return read_as(best.letter, best.rule, None)
 
 
-def _after_phrases(padded: str, options: Mapping[str, str]) -> list[tuple[int, int, str, str]]:
+def _after_phrases(padded: str, options: Mapping[str, str]) -> list[_Candidate]:
     """Return every option's first letter after each phrase's first place: any capital, also within a word."""
-    low = padded.lower()
-    starts = {at + len(phrase) for phrase in _PHRASES if (at := low.find(phrase)) >= 0}
+    lower = padded.lower()
+    starts = {index + len(phrase) for phrase in _PHRASES if (index := lower.find(phrase)) >= 0}
     return [
-        (7, place, "phrase", letter)
+        _Candidate(7, position, "phrase", letter)
         for start in starts
         for letter in options
-        if (place := padded.find(letter, start)) >= 0
+        if (position := padded.find(letter, start)) >= 0
     ]
 
 
-def _at_the_ends(padded: str, options: Mapping[str, str]) -> list[tuple[int, int, str, str]]:
-    body = padded.strip()
-    candidates = [(10, 0, "start", k) for k in options if body.startswith(k) and not body[1:2].isalpha()]
-    last = len(padded) - 1
-    candidates += [(9, last, "end", k) for k in options if body.endswith(k) and not body[-2:-1].isalpha()]
-    return candidates
+def _at_the_ends(padded: str, options: Mapping[str, str]) -> list[_Candidate]:
+    """Return the letters with which a reply begins or ends, if they are not part of a longer word."""
+    body, last = padded.strip(), len(padded) - 1
+    first_letters = [k for k in options if body.startswith(k) and not body[1:2].isalpha()]
+    last_letters = [k for k in options if body.endswith(k) and not body[-2:-1].isalpha()]
+    return [
+        *(_Candidate(10, 0, "start", letter) for letter in first_letters),
+        *(_Candidate(9, last, "end", letter) for letter in last_letters),
+    ]
 
 
 # --- simple-evals -----------------------------------------------------------------------------------------------
@@ -209,7 +228,7 @@ _WORDS = (
     "=الجواب النهائي:|Respuesta:|Risposta:|答え:|答え：|回答:|回答：|解答:|Jawaban:|Réponse:|Resposta:|Jibu:|Idahun:|"
     "Ìdáhùn:|Idáhùn:|A\u0300m\u1ecd\u0300na\u0300:|Àdáhùn:|A\u0300nu\u0301go\u0323:|Àṣàyàn:"
 )
-"""The source's words for "answer", in its order; with "=", no blanks may precede the colon."""
+"""The source's words for "answer", in its order. Its patterns allow blanks before the colon, but not after a "="."""
 _REMOVED = (
     "**",
     "$\\boxed{",
@@ -266,8 +285,8 @@ def read_blink(text: str, options: Mapping[str, str]) -> ChoiceReading:
         return _among(alone[1] or alone[2], "bare_letter", alone.span(), options)
     known = {f"({letter})" for letter in options}
     anywhere, last = known & set(text.split()), known & set(text.rpartition("\n\n")[2].split())
-    found = last if len(last) == 1 else anywhere
-    return read_as(found.pop()[1], "parenthesised", None) if len(found) == 1 else _UNREAD
+    letters = last if len(last) == 1 else anywhere
+    return read_as(letters.pop()[1], "parenthesised", None) if len(letters) == 1 else _UNREAD
 
 
 def read_cambrian(text: str, options: Mapping[str, str]) -> ChoiceReading:
@@ -284,15 +303,15 @@ def read_cambrian_whole(text: str, options: Mapping[str, str]) -> ChoiceReading:
     low = text.lower().strip()
     for words in ("answer is", "answer is:", "answer:"):
         low = low.split(words)[-1]
-    said = low.strip().rstrip(".:,").lstrip("(").rstrip(")")
-    found = [letter for letter, option in options.items() if said in (letter.lower(), option.lower())]
-    return read_as(found[0], "phrase", None) if found else _UNREAD
+    answer = low.strip().rstrip(".:,").lstrip("(").rstrip(")")
+    letters = [letter for letter, option in options.items() if answer in (letter.lower(), option.lower())]
+    return read_as(letters[0], "phrase", None) if letters else _UNREAD
 
 
 def read_gaokao(text: str, options: Mapping[str, str]) -> ChoiceReading:
     """Return the last of the capitals A to D, also within a word."""
-    found = [match.start() for match in re.finditer("[A-D]", text)]
-    return _among(text[found[-1]], "last_letter", (found[-1], found[-1] + 1), options) if found else _UNREAD
+    *_, last = [None, *re.finditer("[A-D]", text)]
+    return _UNREAD if last is None else _among(last[0], "last_letter", last.span(), options)
 
 
 _TRIGGER = re.compile(
@@ -309,8 +328,8 @@ def after_trigger(text: str) -> int:
 def read_zero_shot_cot(text: str, options: Mapping[str, str]) -> ChoiceReading:
     """Return the first capital of the answer that is an option's letter, also within a word."""
     start = after_trigger(text)
-    place = min((at for letter in options if (at := text.find(letter, start)) >= 0), default=-1)
-    return read_as(text[place], "first_letter", (place, place + 1)) if place >= 0 else _UNREAD
+    first = min((index for letter in options if (index := text.find(letter, start)) >= 0), default=-1)
+    return read_as(text[first], "first_letter", (first, first + 1)) if first >= 0 else _UNREAD
 
 
 def guess_note(samples: list[SampleResult], options: Mapping[str, Mapping[str, str]], version: str) -> list[Note]:
@@ -322,11 +341,11 @@ def guess_note(samples: list[SampleResult], options: Mapping[str, Mapping[str, s
     unread = [s for s in samples if s.official.rule == _UNREAD.rule] if guess else []
     if guess is None or not unread:
         return []
-    rest = sum(s.official.points for s in samples)
-    expected = (rest + sum(guess(options[s.qid]) for s in unread)) / len(samples)
+    points = sum(s.official.points for s in samples)
+    expected = (points + sum(guess(options[s.qid]) for s in unread)) / len(samples)
     text = (
         f"The published scorer reads no letter in {counted(len(unread), 'reply', 'replies')} and draws "
-        f"one at random. None is drawn here: the official accuracy is {100 * rest / len(samples):.2f}, and "
+        f"one at random. None is drawn here: the official accuracy is {100 * points / len(samples):.2f}, and "
         f"{100 * expected:.2f} is expected with random letters."
     )
     return [Note(text, "official")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
@@ -86,30 +85,29 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         return tasks, [*self._restored_notes(declared, rows), *self._missing_column_notes(declared, rows)]
 
     def _restored_notes(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
-        lost = choice_items.lost_options(rows, declared)
-        if not lost:
+        restored = choice_items.options_read_as_empty(rows, declared)
+        if not restored:
             return []
-        some = ", ".join(str(rows.rows[number].get(declared.columns.id)) for number in islice(lost, 5))
-        more = ", ..." if len(lost) > 5 else ""
+        ids = passes.first_ids([str(rows.rows[number].get(declared.columns.id)) for number in restored])
         return [
-            f"The gold option of {counted(len(lost), 'row')} has no text in the data ({some}{more}): pandas reads the "
-            f'text "{choice_items.LOST}" as an empty cell. The option was restored with this text.'
+            f"The gold option of {counted(len(restored), 'row')} has no text in the data ({ids}): pandas reads the "
+            f'text "{choice_items.TEXT_READ_AS_EMPTY}" as an empty cell. The option was restored with this text.'
         ]
 
     def _missing_column_notes(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
         if declared.options_in_text or declared.columns.options is not None:
             return []
-        there = {name for row in rows.rows for name in row}
-        last = max((place for place, letter in enumerate(declared.letters) if letter in there), default=-1)
-        # A bundled benchmark has many forms, so missing columns after the last option matter only for a private one.
-        chosen_for_it = not declared.bundled and declared.letters != DEFAULT_LETTERS
-        named = declared.letters if chosen_for_it else declared.letters[: last + 1]
-        missing = [repr(letter) for letter in named if letter not in there]
+        columns = {name for row in rows.rows for name in row}
+        letters = declared.letters
+        if declared.bundled or letters == DEFAULT_LETTERS:
+            # Such letters are for many forms of the data: columns after the last option may be missing.
+            letters = letters[: max((letters.index(letter) + 1 for letter in letters if letter in columns), default=0)]
+        missing = [repr(letter) for letter in letters if letter not in columns]
         if not missing:
             return []
-        columns = "column" if len(missing) == 1 else "columns"
+        noun = "column" if len(missing) == 1 else "columns"
         which = f"which the benchmark's letters ({declared.letters}) name"
-        return [f"The data has no option {columns} {passes.some(missing)}, {which}."]
+        return [f"The data has no option {noun} {passes.first_ids(missing)}, {which}."]
 
     # --- inference ------------------------------------------------------------------------------------------------
 
@@ -138,9 +136,10 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             return _submission(run)
         aggregates.check_k(run.predictions, run.options.k)
         from grader.judge.session import judge_session
-        from grader.scorers.choice.judging import ask_judge, judged_note, without_judge
+        from grader.scorers.choice.judging import ask_judge, judged_note, missing_judge_note
 
-        declared, items, notes = run.benchmark, list(run.tasks.values()), list(map(Note, self._notes_on(run)))
+        declared, items = run.benchmark, list(run.tasks.values())
+        notes = list(map(Note, self._question_notes(run)))
         version = declared.protocols[run.protocol].reader
         replies = choice_items.read_replies(
             items, run.predictions, version, run.observer, run.oddities.whole, marks=declared.answer_between
@@ -153,14 +152,13 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         with judge_session(run.options, run.observer, "choice", wording, recorded) as session:
             ask_judge(replies, absent, session, version, circular=declared.is_circular)
         if session.judge is None:
-            notes += without_judge(replies, version)
-        samples = self._with_outcomes_of_groups(run.marked(_samples(replies, absent, run.predictions)))
-        notes += judged_note(samples) if session.judge is not None else []
+            notes += missing_judge_note(replies, version)
+        samples = self._with_question_outcomes(run.marked(_samples(replies, absent, run.predictions)))
+        if session.judge is not None:
+            notes += judged_note(samples)
         notes += guess_note(samples, {item.id: item.options for item in items}, version)
         chance = choice_metrics.baselines(items) if declared.baselines else {}
-        if chance:
-            chances = "random letters would get {chance:.1f}, always the first letter {always_first_letter:.1f}"
-            notes.append(Note(f"Baselines: {chances.format(**chance['all'])}."))
+        notes += _baseline_note(chance)
         return Scored(
             samples=samples,
             facts=ChoiceRunFacts(position_bias=choice_metrics.position_bias(samples)),
@@ -169,19 +167,19 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             judge=session.provenance,
         )
 
-    def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
-        """Return notes on the questions; raises InputError if their predictions do not fit together."""
+    def _question_notes(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
+        """Return notes on the questions. With circular evaluation, raises InputError if passes do not fit together."""
         column = run.benchmark.columns.answer
         notes = []
         single = [item.id for item in run.tasks.values() if len(item.options) == 1]
         if single:
-            notes.append(f"{counted(len(single), 'question')} with only one option: {passes.some(single)}.")
+            notes.append(f"{counted(len(single), 'question')} with only one option: {passes.first_ids(single)}.")
         if run.benchmark.splits[run.split].scored:
             return notes
         return [*notes, f"{run.split} is scored with the answers that this copy of its data has (column {column})."]
 
-    def _with_outcomes_of_groups(self, samples: list[SampleResult]) -> list[SampleResult]:
-        """Return the samples with data that is known only for all of them together."""
+    def _with_question_outcomes(self, samples: list[SampleResult]) -> list[SampleResult]:
+        """Return the samples with the outcomes of their questions, if a question has several passes."""
         return samples
 
     def metrics(self, report: Report) -> list[Metric]:
@@ -220,11 +218,10 @@ class Circular(MultipleChoice):
     ) -> tuple[dict[str, Item], list[str]]:
         """Add passes that have predictions but are missing in the data; to ask a model, all of them."""
         if predicted is None:
-            predicted = passes.ids_due(tasks, declared.pass_stride)
+            predicted = passes.ids_of_later_passes(tasks, declared.pass_stride)
         items = passes.with_rotations(tasks, predicted, declared.columns, declared.pass_stride)
-        made = len(items) > len(tasks)
         _, notes = super().complete(declared, rows, tasks, predicted)
-        if made:
+        if len(items) > len(tasks):
             notes.append("The data has first passes only; the other passes were made by rotating their options.")
         return passes.with_groups_of_first(items), notes
 
@@ -232,18 +229,17 @@ class Circular(MultipleChoice):
         """Return the names of the metrics."""
         return ("circular_accuracy", "vanilla_accuracy", choice_metrics.ALL_PASSES)
 
-    def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
-        notes = [*super()._notes_on(run), *passes.notes_on_passes(run.tasks.values())]
-        passes.check_rounds(run.tasks.values(), run.predictions, run.file, notes)
-        return notes
+    def _question_notes(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
+        notes = [*super()._question_notes(run), *passes.notes_on_passes(run.tasks.values())]
+        return [*notes, *passes.rounds_note(run.tasks.values(), run.predictions, run.file)]
 
-    def _with_outcomes_of_groups(self, samples: list[SampleResult]) -> list[SampleResult]:
+    def _with_question_outcomes(self, samples: list[SampleResult]) -> list[SampleResult]:
         return choice_metrics.with_unit_outcomes(samples)
 
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""
         return [
-            *metric_rows(report.samples, "circular_accuracy", choice_metrics.whole_groups),
+            *metric_rows(report.samples, "circular_accuracy", choice_metrics.questions_with_all_passes),
             *metric_rows(report.samples, "vanilla_accuracy", choice_metrics.first_passes),
             *metric_rows(report.samples, choice_metrics.ALL_PASSES, choice_metrics.all_passes),
         ]
@@ -271,9 +267,17 @@ def _samples(
     """Return the results of the replies and of the missing ones, in the benchmark's order."""
     rounds = max(map(len, predictions.values()), default=0) or 1
     samples = [choice_items.sample_of(reply) for reply in replies]
-    samples += [choice_items.absent(item, number) for item in absent for number in range(rounds)]
+    samples += [choice_items.missing_sample(item, number) for item in absent for number in range(rounds)]
     order = {qid: number for number, qid in enumerate(predictions)}
     return sorted(samples, key=lambda sample: order[sample.qid])
+
+
+def _baseline_note(baselines: dict[str, dict[str, float]]) -> list[Note]:
+    """Return a note on the scores of chance and of a constant letter over all questions; none without baselines."""
+    if not baselines:
+        return []
+    scores = "random letters would get {chance:.1f}, always the first letter {always_first_letter:.1f}"
+    return [Note(f"Baselines: {scores.format(**baselines['all'])}.")]
 
 
 # --- position bias ----------------------------------------------------------------------------------------------
@@ -294,11 +298,13 @@ def _position_lines(letters: dict[str, LetterCounts]) -> list[str]:
 
 
 def _position_table(official: dict[str, LetterCounts], careful: dict[str, LetterCounts]) -> TableBlock:
+    """Return a row for each letter. The readings differ in how often it is gold if they score different samples."""
     rows = []
     for letter in sorted(official.keys() | careful.keys()):
-        sides = [side.get(letter) for side in (official, careful)]
-        gold = dict.fromkeys(0 if side is None else side.right for side in sides)
-        rows.append([letter, " and ".join(map(str, gold)), *(cell for side in sides for cell in _position_cells(side))])
+        by_reading = [official.get(letter), careful.get(letter)]
+        gold_counts = dict.fromkeys(0 if counts is None else counts.right for counts in by_reading)
+        cells = [cell for counts in by_reading for cell in _position_cells(counts)]
+        rows.append([letter, " and ".join(map(str, gold_counts)), *cells])
     return TableBlock(
         title="Position bias",
         lead="How often each letter is gold, how often it was predicted, and the accuracy when it is gold.",

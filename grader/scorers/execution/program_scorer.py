@@ -26,7 +26,7 @@ from grader.scorers.execution.reading import tests_of, unscored
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
 from grader.scorers.execution.states import Lost, States
-from grader.scorers.oddities import marked
+from grader.scorers.oddities import with_oddities
 from grader.scorers.one_by_one import oddities_of
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class ProgramScorer:
         for request in requests:
             predictions.setdefault(request.qid, []).append(request.text)
         tasks = {qid: self._tasks[qid] for qid in predictions}
-        return marked(results, oddities_of(tasks, predictions))
+        return with_oddities(results, oddities_of(tasks, predictions))
 
 
 def _tests_of(sample: Sample, request: Asked) -> list[bool] | msgspec.UnsetType:

@@ -29,7 +29,7 @@ from grader.scorers.interface import (
     missing_reading,
 )
 from grader.scorers.means import judged_samples
-from grader.scorers.oddities import BROKEN_ROW, CAUSES, marked, with_families
+from grader.scorers.oddities import BROKEN_ROW, CAUSES, with_families, with_oddities
 from grader.scorers.prompting import check_question, from_template, prompt_values
 from grader.wording import counted
 
@@ -132,7 +132,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         with phases.executing(run.tasks, usable, protocol, _options(run), run.observer) as made:
             absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
             samples = [*made.samples, *(s for qid in broken for s in _unusable(run.tasks[qid], run.predictions[qid]))]
-            samples = marked(samples, run.oddities)
+            samples = with_oddities(samples, run.oddities)
             samples += [s for task in absent for s in _absent(task, samples_each, made.not_judged.get(task.id, ""))]
             samples = with_families(samples, run.tasks, run.benchmark.columns)
             metrics = pass_metrics.metrics(samples, ks, has_linter=protocol.lint)

@@ -14,7 +14,7 @@ from grader.scorers.mr_ben.facts import MrBenFacts, ReadingFacts, facts_of
 from grader.scorers.mr_ben.official import MrBenReading, official_letters, read_official
 from grader.scorers.mr_ben.reading import Credit, GoldRow
 from grader.scorers.mr_ben.tasks import MrBenTask, plain
-from grader.scorers.oddities import NOT_JUDGED, SERVER_FAILURE, marked
+from grader.scorers.oddities import NOT_JUDGED, SERVER_FAILURE, with_oddities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,7 +96,7 @@ def exclude_failures(samples: list[SampleResult], oddities: Oddities) -> list[Sa
     """Mark the oddities, and exclude server failures from the data behind the careful metrics."""
     return [
         _without_careful_facts(sample) if sample.careful.rule == SERVER_FAILURE else sample
-        for sample in marked(samples, oddities)
+        for sample in with_oddities(samples, oddities)
     ]
 
 

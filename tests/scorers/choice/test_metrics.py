@@ -68,7 +68,7 @@ def test_a_circular_question_is_right_where_every_pass_is(
 ) -> None:
     samples = [sample(str(n), word, unit="0") for n, word in enumerate(passes)]
     for name, wanted in (("official", official), ("careful", careful)):
-        got = value(cm.whole_groups, *samples, name=name)
+        got = value(cm.questions_with_all_passes, *samples, name=name)
         assert (None if got is None else got[0]) == wanted
     words = {100: Outcome.CORRECT, 0: Outcome.WRONG, None: Outcome.UNSCORED}
     question = UnitOutcome(official=words[official], careful=words[careful])
