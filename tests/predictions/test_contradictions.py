@@ -9,7 +9,7 @@ import pytest
 
 import grader
 from grader.errors import InputError
-from grader.predictions.contradictions import Contradiction, check_evidence, compare
+from grader.predictions.contradictions import check_evidence, compare
 from grader.predictions.evidence import Evidence, evidence_of
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.results import Report
@@ -23,12 +23,12 @@ TASK = Task(id="1", text=ASKED, options={"A": "red", "B": "blue", "C": "dark gre
 NUMBER = Task(id="2", text="Tom has 5 apples and gets 7 more. How many?", gold="12")
 
 
-def differs(task: Task, said: Evidence) -> list[str]:
-    return [found.part for found in compare(task, said) if isinstance(found, Contradiction)]
+def differs(task: Task, evidence: Evidence) -> list[str]:
+    return [comparison.part for comparison in compare(task, evidence) if not comparison.is_same]
 
 
 @each(
-    "said",
+    "evidence",
     [
         Evidence(
             question=f"<image 1>\nHint: look.\nQuestion: {ASKED.upper()}\nOptions:\nA. red\nAnswer with a letter."
@@ -53,12 +53,12 @@ def differs(task: Task, said: Evidence) -> list[str]:
         Evidence(),
     ],
 )
-def test_honest_differences_contradict_nothing(said: Evidence) -> None:
-    assert differs(TASK, said) == []
+def test_honest_differences_contradict_nothing(evidence: Evidence) -> None:
+    assert differs(TASK, evidence) == []
 
 
 @each(
-    ("said", "parts"),
+    ("evidence", "parts"),
     [
         (Evidence(question="Which colour has the first ball from the left?"), ["the question"]),
         (Evidence(question="Which colour has ... the right?"), ["the question"]),
@@ -71,8 +71,8 @@ def test_honest_differences_contradict_nothing(said: Evidence) -> None:
         (Evidence(options={"A": "blue", "B": "red"}, golds=("B",)), ["the options", "the gold answer"]),
     ],
 )
-def test_contradictions_are_found(said: Evidence, parts: list[str]) -> None:
-    assert differs(TASK, said) == parts
+def test_contradictions_are_found(evidence: Evidence, parts: list[str]) -> None:
+    assert differs(TASK, evidence) == parts
 
 
 @each(
@@ -117,7 +117,7 @@ def test_a_spelling_that_was_mended_is_no_other_question_but_another_number_is_o
 
 
 @each(
-    ("tool", "fields", "said"),
+    ("tool", "fields", "evidence"),
     [
         ("lmms-eval", {"doc": {"text": "Which?"}, "target": "A"}, Evidence(question="Which?", golds=("A",))),
         ("lmms-eval", {"input": "<image>Which?", "target": "A"},
@@ -134,9 +134,9 @@ def test_a_spelling_that_was_mended_is_no_other_question_but_another_number_is_o
         ("grade", {"question": "Which?", "prompt": "...", "answer": "what it said"}, Evidence(question="Which?")),
     ],
 )  # fmt: skip
-def test_every_tool_names_the_parts_in_its_own_way(tool: Any, fields: dict[str, object], said: Evidence) -> None:
+def test_every_tool_names_the_parts_in_its_own_way(tool: Any, fields: dict[str, object], evidence: Evidence) -> None:
     record = PredictionRecord(qid="1", predictions=["A"], fields=fields)
-    assert evidence_of(record, PredictionFile(name="f", path=None, format=tool, records=[record]), MMSTAR) == said
+    assert evidence_of(record, PredictionFile(name="f", path=None, format=tool, records=[record]), MMSTAR) == evidence
 
 
 def log(folder: Path, changed: int, *, subjects: int = 1) -> Report:

@@ -55,6 +55,7 @@ FAILURES = {
     "API request failed with status code 500": "server error",
     "Internal Server Error": "server error",
     "$ERROR$": "request failed",
+    "The server is overloaded or not ready yet.": "rate limit",
     "Error: Failed to obtain answer via API.": "request failed",
     "Error code: 503 - server error": "server error",
     "[ERROR] Connection error.": "no connection",
@@ -88,6 +89,8 @@ ANSWERS = [
     "<html><head><title>502 Bad Gateway</title></head></html>\nThe answer is (B).",
     "Internal Server Error is shown, because the gateway has no upstream.",
     "429",
+    "HTTP 500 means internal server error.",
+    "The service is unavailable on Sundays.",
     "Budget exceeded",
     "[SAFETY_BLOCKED:finish_reason=2]",
     "Error code: 400 - {'error': {'message': 'The response was filtered due to the prompt triggering Azure OpenAI\\'s "
