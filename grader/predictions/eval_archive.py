@@ -18,7 +18,7 @@ _SAMPLES = "samples/"
 
 
 class _Sample(msgspec.Struct):
-    """What is read of a sample; the rest of it (events, state) can be large."""
+    """What is read of a sample; its other parts (events, state) can be large."""
 
     id: Any = None
     epoch: Any = 1
@@ -32,13 +32,16 @@ class _Sample(msgspec.Struct):
 
 def is_archive(data: bytes) -> bool:
     """Whether bytes are an `.eval` archive, and not another kind of zip."""
-    if not is_zip(data):
-        return False
-    return any(name.encode() in data[:512] or name.encode() in data[-(1 << 20) :] for name in _HEADERS)
+    # A zip names its files before each of them, and all of them in a directory at its end.
+    ends = data[:512] + data[-(1 << 20) :]
+    return is_zip(data) and any(name.encode() in ends for name in _HEADERS)
 
 
-def read(data: bytes) -> Row:
-    """Return the log in an archive, as inspect_ai writes it into a `.json` log; raises ValueError with the reason."""
+def read_log(data: bytes) -> Row:
+    """Return the log in an archive, as inspect_ai writes it into a `.json` log; raises ValueError with the reason.
+
+    The header of a run that did not finish has no version, no status or no task; `inspect_log` wants all three.
+    """
     try:
         with _zipfile().ZipFile(io.BytesIO(data)) as archive:
             names = [name for name in dict.fromkeys(archive.namelist()) if name.endswith(".json")]
@@ -47,8 +50,8 @@ def read(data: bytes) -> Row:
             if size <= UNPACKED_LIMIT:
                 header = next(name for name in _HEADERS if name in names)
                 head = msgspec.json.decode(archive.read(header), type=dict[str, Any])
-                read = [msgspec.json.decode(archive.read(name), type=_Sample) for name in samples]
-                rows = [msgspec.structs.asdict(sample) for sample in read]
+                decoded = (msgspec.json.decode(archive.read(name), type=_Sample) for name in samples)
+                rows = [msgspec.structs.asdict(sample) for sample in decoded]
                 return {"version": None, "status": "", "eval": {}, **head, "samples": rows}
     except Exception as error:  # zipfile and zstd raise many kinds of errors on damaged archives
         reason = str(error) or type(error).__name__

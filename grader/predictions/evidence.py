@@ -1,6 +1,6 @@
-"""What a prediction file says of the task that a record answers: its question, its options in order, its gold answers.
+"""What a prediction file tells about the task of a record: its question, its options in order, its gold answers.
 
-Logs and tables of other tools carry them beside the model's text. Foreign readers leave the task's row where it is, in
+Logs and tables of other tools have them beside the model's text. Foreign readers leave the task's row where it is, in
 the record's fields or as the object `doc` in them; here it becomes one form, whatever the tool calls the parts.
 """
 
@@ -15,6 +15,7 @@ import msgspec
 from grader.benchmark import Columns
 from grader.files.json_text import as_list
 from grader.predictions import formats
+from grader.predictions.layouts import cell_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,14 +27,14 @@ MANY = 1 / 3
 """Share of tasks that differ from which on a file is about others. (Shuffled options leave half of the tasks with two
 options, and all that have none.)"""
 _QUESTIONS = ("question", "query", "problem", "input", "text", "goal")
-_OWN_QUESTIONS = ("question", "query", "problem")
-"""Names in records that are no row of a data set: their `text` or `input` may be anything."""
+_SURE_QUESTIONS = ("question", "query", "problem")
+"""Names of a question in a record that is no row of a data set: its `text` or `input` may be anything."""
 _OPTIONS = ("options", "choices", "endings")
 _GOLDS = ("answer", "target", "gold", "label", "answerKey", "expected_answer")
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts of a task that a record carries; empty where it carries none."""
+    """The parts of a task that a record has; those that it does not have are empty."""
 
     question: str = ""
     prompt: str = ""
@@ -53,50 +54,51 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
                 return bare
             if bare in self.labels:
                 return list(self.options)[self.labels.index(bare)]
-            named = [letter for letter, text in self.options.items() if text.strip() == gold.strip()]
-            if len(named) == 1:
-                return named[0]
+            letters = [letter for letter, text in self.options.items() if text.strip() == gold.strip()]
+            if len(letters) == 1:
+                return letters[0]
             if bare.isdecimal() and int(bare) < len(self.options):
                 return list(self.options)[int(bare)]
         return self.golds[0] if self.golds else ""
 
 
-def row_of(record: PredictionRecord) -> Mapping[str, object]:
-    """Return the row of the task that a record carries."""
+def task_row_of(record: PredictionRecord) -> Mapping[str, object]:
+    """Return the data set's row in a record: a harness logs it as `doc`; in other files, the record itself is it."""
     doc = record.fields.get("doc")
     return doc if isinstance(doc, dict) else record.fields
 
 
 def evidence_of(record: PredictionRecord, file: PredictionFile, benchmark: Benchmark | None = None) -> Evidence:
-    """Return what a record carries; the names of the benchmark's columns come first."""
-    row, fields = row_of(record), record.fields
-    is_doc, carries = row is not fields, formats.format_named(file.format).carries
+    """Return what a record tells about its task; the names of the benchmark's columns come first."""
+    row, fields = task_row_of(record), record.fields
     columns = benchmark.columns if benchmark is not None else Columns(id="")
-    code = (*columns.names_of(*columns.code_fields), "prompt") if is_doc else ()
-    asked = (columns.question, *_QUESTIONS, *code) if carries else _OWN_QUESTIONS
     options, labels = _options(row, (*columns.names_of(*columns.option_fields), *_OPTIONS), benchmark)
-    golds: object = None
-    if carries:
-        golds = _first(row, (*columns.names_of(*columns.gold_fields), *_GOLDS))
-        golds = _first(fields, ("target",)) if golds is None else golds
+    if not formats.format_named(file.format).has_task:
+        return Evidence(question=_text(_first(row, _SURE_QUESTIONS)), options=options, labels=labels)
+    question_names = [columns.question, *_QUESTIONS]
+    if row is not fields:  # a row of the data set: a task of code has its signature or its prompt there
+        question_names += [*columns.names_of(*columns.code_fields), "prompt"]
+    golds = _first(row, (*columns.names_of(*columns.gold_fields), *_GOLDS))
     return Evidence(
-        question=_text(_first(row, asked)),
-        prompt=_prompt(fields) if carries else "",
+        question=_text(_first(row, question_names)),
+        prompt=_prompt(fields),
         options=options,
         labels=labels,
-        golds=_texts(golds),
+        golds=_texts(_first(fields, ("target",)) if golds is None else golds),
     )
 
 
 def question_of(record: PredictionRecord) -> str:
-    """Return the question that a foreign record carries, or what stands for it in a log without questions."""
+    """Return the question in a record of another tool, or what stands for it in a log without questions."""
     fields = record.fields
-    return _text(_first(row_of(record), (*_QUESTIONS, "prompt"))) or _text(fields.get("doc_hash")) or _prompt(fields)
+    return (
+        _text(_first(task_row_of(record), (*_QUESTIONS, "prompt"))) or _text(fields.get("doc_hash")) or _prompt(fields)
+    )
 
 
 def options_of(record: PredictionRecord) -> str:
-    """Return the options that a foreign record carries, in their order."""
-    options, _ = _options(row_of(record), _OPTIONS, None)
+    """Return the options in a record of another tool, in their order."""
+    options, _ = _options(task_row_of(record), _OPTIONS, None)
     return ", ".join(f"{letter} {text}" for letter, text in options.items())
 
 
@@ -113,40 +115,40 @@ def _texts(value: object) -> tuple[str, ...]:
     """Return the texts of a cell with one gold answer or a list of them; nothing for other objects."""
     value = as_list(value)
     values = value if isinstance(value, list) else [value]
-    return tuple(_cell(each) for each in values if isinstance(each, str | int | float))
-
-
-def _cell(value: object) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return tuple(cell_text(each) for each in values if isinstance(each, str | int | float))
 
 
 def _options(
     row: Mapping[str, object], names: Iterable[str | None], benchmark: Benchmark | None
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    together = as_list(_first(row, names))
-    if isinstance(together, dict) and set(together) == {"text", "label"}:
-        return _by_letter(together["text"]), tuple(str(label) for label in together["label"])
-    if isinstance(together, dict):
-        named = {str(name): _cell(text) for name, text in together.items() if text not in (None, "")}
-        return (named if all(name in string.ascii_uppercase for name in named) else {}), ()
-    if isinstance(together, list):
-        return _by_letter(together), ()
-    other = benchmark.also_named if benchmark is not None else {}
-    apart = {letter: _first(row, (letter, other.get(letter))) for letter in string.ascii_uppercase}
-    found = {letter: _cell(text) for letter, text in apart.items() if isinstance(text, str | int | float)}
-    return (found if len(found) > 1 else {}), ()
+    """Return options by letter, and their labels if they have other names (ARC's `{"text": [...], "label": [...]}`).
+
+    `names`: the fields that may have all options, as a list or by letter; else there is a field for each (A, B, ...).
+    """
+    value = as_list(_first(row, names))
+    if isinstance(value, dict) and set(value) == {"text", "label"}:
+        return _by_letter(value["text"]), tuple(str(label) for label in value["label"])
+    if isinstance(value, dict):
+        options = {str(name): cell_text(text) for name, text in value.items() if text not in (None, "")}
+        return (options if all(name in string.ascii_uppercase for name in options) else {}), ()
+    if isinstance(value, list):
+        return _by_letter(value), ()
+    aliases = benchmark.also_named if benchmark is not None else {}
+    cells = {letter: _first(row, (letter, aliases.get(letter))) for letter in string.ascii_uppercase}
+    options = {letter: cell_text(text) for letter, text in cells.items() if isinstance(text, str | int | float)}
+    return (options if len(options) > 1 else {}), ()
 
 
 def _by_letter(texts: object) -> dict[str, str]:
     if not isinstance(texts, list) or not all(isinstance(text, str | int | float) for text in texts):
         return {}
-    return dict(zip(string.ascii_uppercase, map(_cell, texts), strict=False))
+    return dict(zip(string.ascii_uppercase, map(cell_text, texts), strict=False))
 
 
 def _prompt(fields: Mapping[str, object]) -> str:
     """Return the prompt that a harness logged: `input`, or the first of the `arguments` of its first request."""
-    if isinstance(given := fields.get("input"), str):
-        return given
+    if isinstance(prompt := fields.get("input"), str):
+        return prompt
     value = fields.get("arguments")
     while isinstance(value, list | dict) and value:
         value = next(iter(value.values())) if isinstance(value, dict) else value[0]
@@ -164,7 +166,7 @@ _ESCAPED_BLANK = re.compile(r"\\[nrt](?![a-z])")
 
 
 def plain(text: str) -> str:
-    """Return what is left of a text without what tools change: case, blanks, punctuation, marks for images, escapes."""
+    """Return a text without what tools change: case, blanks, punctuation, marks for images, escapes."""
     import html
     import unicodedata
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def format_of_fields(fields: Fields) -> Format:
-    """Return the fields that a user named as a row of the table of formats."""
+    """Return the format of a file whose fields the user named (`--fields`)."""
     text = fields.reply or fields.code or BARE
-    has = " ".join(path for path in (fields.id, text) if path not in ("", KEY))
+    places = " ".join(path for path in (fields.id, text) if path not in ("", KEY))
     code = (text,) if fields.code else ()
-    return Format(name="fields", has=(has,), id=(fields.id or KEY,), texts=(text,), code=code, carries=False)
+    return Format(name="fields", marks=(places,), id=(fields.id or KEY,), texts=(text,), code=code, has_task=False)
 
 
 def parse_fields(text: str) -> Fields:
@@ -59,9 +59,9 @@ _REPLIES = (
     "response", "responses", "reply", "output", "outputs", "generation", "generations", "generated_text", "prediction",
     "predictions", "model_output", "model_response", "completion", "completions", "messages", "text", "answer",
 )  # fmt: skip
-_WHOLE = {"full", "raw", "origin", "original"}
+_RAW_WORDS = {"full", "raw", "origin", "original"}
 """First words in the names of a reply as the model wrote it."""
-_OF_THE_TASK = {
+_TASK_WORDS = {
     "question", "input", "prompt", "gold", "target", "ref", "reference", "expected", "correct", "right", "true",
 }  # fmt: skip
 """Words in the names of what a model was given or should have answered."""
@@ -74,7 +74,7 @@ def option_for(row: Mapping[str, object], at: str = "") -> str:
 
     `row`: the first record, or the columns of a table, whose values are empty.
     """
-    lowered = {name.lower(): name for name in reversed(list(row))}
+    lowered = {name.lower(): name for name in reversed(list(row))}  # of names that differ by case, the first one wins
     qid = next((lowered[name] for name in _IDS if name in lowered), "")
     reply = _reply_of({low: name for low, name in lowered.items() if name != qid})
     text = reply or next((lowered[name] for name in _CODE if name in lowered), "")
@@ -86,18 +86,31 @@ def option_for(row: Mapping[str, object], at: str = "") -> str:
 
 
 def _reply_of(lowered: Mapping[str, str]) -> str:
-    """Return the field that probably has the whole reply: a known name, else one that ends in a known word.
+    """Return the field that probably has the whole reply; empty if none has.
 
-    A field `answer` is the gold answer wherever another field can be the reply.
+    `full_response` if there is also `response`; else a known name, such as `response`; else a name that ends in one,
+    such as `gpt4_response`; else `answer`, which is the gold answer wherever another field can be the reply.
     """
-    known = next((name for name in _REPLIES if name in lowered and name != "answer"), "")
-    words = {name: name.split("_") for name in lowered if name != "answer"}
+    candidates = [name for name in lowered if name != "answer"]
+    known = next((name for name in _REPLIES if name in candidates), "")
     if known:
         # A tool that also stores the extracted answer gives the whole reply a longer name.
-        whole = (n for n, parts in words.items() if parts[0] in _WHOLE and parts[-1].rstrip("s") == known.rstrip("s"))
-        return lowered[next(whole, known)]
-    ends = (name for name, parts in words.items() if parts[-1] in _REPLIES and _OF_THE_TASK.isdisjoint(parts))
-    return lowered.get(next(ends, "answer"), "")
+        longer = (name for name in candidates if _is_raw(name, known))
+        return lowered[next(longer, known)]
+    ends_in_known = (name for name in candidates if _ends_in_reply(name))
+    return lowered.get(next(ends_in_known, "answer"), "")
+
+
+def _is_raw(name: str, known: str) -> bool:
+    """Whether a field has the whole reply of which the field `known` has a part: `full_responses`, `response`."""
+    words = name.split("_")
+    return words[0] in _RAW_WORDS and words[-1].rstrip("s") == known.rstrip("s")
+
+
+def _ends_in_reply(name: str) -> bool:
+    """Whether the last word of a name is that of a reply, and no word is one of the task: not `expected_output`."""
+    words = name.split("_")
+    return words[-1] in _REPLIES and _TASK_WORDS.isdisjoint(words)
 
 
 def _is_prose(value: object) -> bool:
@@ -129,13 +142,15 @@ def is_single(value: Mapping[str, object]) -> bool:
     return len(value) > 1 and not {"qid", "id", "task_id", "question_id"}.isdisjoint(value)
 
 
-def records_of(value: object, *, is_numbered: bool) -> list[Row] | None:
-    """Return the records in a list or an object of records; None if it is neither. `is_numbered`: without names."""
+def records_of(value: object, *, with_keys: bool) -> list[Row] | None:
+    """Return the records in a list or an object of records; None if it is neither.
+
+    `with_keys`: a record of an object gets its name there as the field KEY.
+    """
     if isinstance(value, list):
         return [_record(part) for part in value]
     if isinstance(value, dict):
-        named = ((name, _record(part)) for name, part in value.items())
-        return [row if is_numbered else {KEY: name, **row} for name, row in named]
+        return [{KEY: name, **_record(part)} if with_keys else _record(part) for name, part in value.items()]
     return None
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _FINISH = ("finish_reasons", "finish_reason", "stop_reasons", "stop_reason")
 _ERROR = ("errors", "error", "error_message", "exception")
-_NAMES = frozenset((*_FINISH, *_ERROR))
+_ENDING_FIELDS = frozenset((*_FINISH, *_ERROR))
 _CUT = frozenset(("length", "max_tokens", "max_output_tokens", "model_length", "token_limit"))
 """The finish reasons of truncated answers: of OpenAI and vLLM, Anthropic and Gemini, OpenAI's newer API, Mistral."""
 
@@ -39,15 +39,15 @@ NOTHING = Ending()
 
 def endings(fields: Mapping[str, object], count: int) -> list[Ending] | None:
     """Return how each of a record's `count` predictions ended; None if the record does not say."""
-    if _NAMES.isdisjoint(fields):
+    if _ENDING_FIELDS.isdisjoint(fields):
         return None
-    finish, errors = (_each(fields, names, count) for names in (_FINISH, _ERROR))
-    if not any(finish) and not any(errors):
+    reasons, errors = (_per_prediction(fields, names, count) for names in (_FINISH, _ERROR))
+    if not any(reasons) and not any(errors):
         return None
-    return [Ending(finish_reason=reason, error=error) for reason, error in zip(finish, errors, strict=True)]
+    return [Ending(finish_reason=reason, error=error) for reason, error in zip(reasons, errors, strict=True)]
 
 
-def _each(fields: Mapping[str, object], names: tuple[str, ...], count: int) -> list[str]:
+def _per_prediction(fields: Mapping[str, object], names: tuple[str, ...], count: int) -> list[str]:
     """Return the first of these fields that has a value, for each prediction; a single text applies to all."""
     for name in names:
         value = fields.get(name)
@@ -61,8 +61,8 @@ def _each(fields: Mapping[str, object], names: tuple[str, ...], count: int) -> l
 def _text(value: object) -> str:
     """Return a finish reason or an error as text: for an object its message, for an absent value an empty text."""
     if isinstance(value, dict):
-        said = value.get("message") or value.get("type") or value.get("code")
-        return _text(said) if said else str(value)
+        message = value.get("message") or value.get("type") or value.get("code")
+        return _text(message) if message else str(value)
     return "" if value is None or value is False else str(value)
 
 
@@ -124,8 +124,8 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, texts: Mapping[str, list[str]], name: str) -> Self:
         """Return predictions that are in no file; errors call them by this name."""
         records = [
-            PredictionRecord(qid=qid, predictions=given, fields={}, where=f"{name}[{qid!r}]")
-            for qid, given in texts.items()
+            PredictionRecord(qid=qid, predictions=predictions, fields={}, where=f"{name}[{qid!r}]")
+            for qid, predictions in texts.items()
         ]
         return cls(name=name, path=None, format="grade", records=records)
 

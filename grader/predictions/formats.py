@@ -11,15 +11,15 @@ from collections.abc import Callable
 import msgspec
 
 from grader.predictions import layouts
-from grader.predictions.layouts import ABSENT, BARE, KEY, Contents, Row, find
+from grader.predictions.layouts import ABSENT, BARE, KEY, Contents, Row, value_at
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):
     """How one tool writes its predictions. All places in a record are paths."""
 
     name: str
-    has: tuple[str, ...] = ()
-    """Alternatives: places, separated by blanks, that the first record of a file has."""
+    marks: tuple[str, ...] = ()
+    """By what a file is recognised: places, separated by blanks, that its first record has; or other such places."""
     id: tuple[str, ...] = (KEY,)
     """The place of the id; the first that a record has counts. A record without one has its position as id."""
     number: str = ""
@@ -28,12 +28,12 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """The places of the model's outputs, in any shape that `texts_of` reads; the first that a record has counts."""
     code: tuple[str, ...] = ()
     """Those of them that have programs, not replies about them."""
-    continues: tuple[str, ...] = ()
+    continuations: tuple[str, ...] = ()
     """Those of them that have code which continues the task's prompt; only the scorer knows the prompt."""
-    whole: str = ""
-    """The place of the outputs from which the tool made the texts that it judged."""
+    raw_texts: str = ""
+    """The place of the model's outputs, if `texts` is what the tool's filter made of them."""
     filter: str = ""
-    """The place of the name of what made these texts."""
+    """The place of this filter's name."""
     model: str = ""
     finish: str = ""
     """The place of the reasons why the model stopped."""
@@ -45,113 +45,115 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     options: str = ""
     gold: str = ""
     """The places of the parts of the task, if the record has them in places of its own."""
-    carries: bool = True
-    """Whether the file has the questions and the gold answers of its tasks, under names that data sets use."""
+    has_task: bool = True
+    """Whether a record has the question and the gold answer of its task, under names that data sets use."""
     is_data: bool = True
     """Whether data can have this form too."""
     is_positional: bool = False
     """Whether an id is the position of the task in the data."""
     is_strict: bool = False
     """Whether ids and texts have to have the type that is documented."""
-    leaves_out: tuple[str, ...] = ()
-    """Fields that are not kept: they are large, or made from the outputs."""
+    ignored_fields: tuple[str, ...] = ()
+    """Fields that are not read: they are large, or made from the outputs."""
     may_be_unanswered: bool = False
     """Whether a record without a text is a question that was never asked."""
     unfold: Callable[[object], Contents | None] | None = None
-    """Returns the records of a whole file, or of its rows, if they need more than places; None: not this format."""
+    """For a format that needs more than places: turns the decoded file (an object, or the list of its rows) into
+    records. It returns None for a file of another format."""
 
     def matches(self, row: Row) -> bool:
         """Whether a record is of this format."""
-        return any(all(path in row or _has_path(row, path) for path in places.split()) for places in self.has)
+        return any(all(path in row or _has_path(row, path) for path in places.split()) for places in self.marks)
 
 
 def _has_path(row: Row, path: str) -> bool:
-    return "." in path and find(row, path) is not ABSENT
+    return "." in path and value_at(row, path) is not ABSENT
 
 
 _LOGGED = ("question_id", "index", "qid", "task_id")
 _IDS = tuple(f"{place}.{name}" for place in ("doc", "*") for name in _LOGGED)
 """Harnesses log the data's own row as `doc`, or the id with the task's metric."""
-_OF_METADATA = tuple(f"metadata.{name}" for name in (*_LOGGED, "id"))
+_METADATA_IDS = tuple(f"metadata.{name}" for name in (*_LOGGED, "id"))
 
 GRADE = Format(
-    name="grade", has=("qid predictions",), id=("qid",), texts=("predictions",), carries=False, is_strict=True
+    name="grade", marks=("qid predictions",), id=("qid",), texts=("predictions",), has_task=False, is_strict=True
 )
 FORMATS = (
     # The official evaluator of HumanEval-V.
     Format(
-        name="executed", has=("predictions results processed_predictions concatenated_predictions",), id=("qid",),
-        texts=("predictions",), carries=False, is_strict=True,
-        leaves_out=("results", "processed_predictions", "concatenated_predictions"),
+        name="executed", marks=("predictions results processed_predictions concatenated_predictions",), id=("qid",),
+        texts=("predictions",), has_task=False, is_strict=True,
+        ignored_fields=("results", "processed_predictions", "concatenated_predictions"),
     ),
     GRADE,
-    Format(name="csv", has=("qid prediction",), id=("qid",), texts=("prediction",), carries=False),
+    Format(name="csv", marks=("qid prediction",), id=("qid",), texts=("prediction",), has_task=False),
     Format(
-        name="inspect_ai", has=("id inspect_completions",), id=("id",), texts=("inspect_completions",), task="doc",
+        name="inspect_ai", marks=("id inspect_completions",), id=("id",), texts=("inspect_completions",), task="doc",
         is_data=False, unfold=layouts.inspect_log,
     ),
-    Format(name="mr-ben", has=("qid mr_ben_response", "uuid question_type model_output_steps"), id=("qid",),
-           texts=("mr_ben_response",), carries=False, unfold=layouts.mr_ben),
+    Format(name="mr-ben", marks=("qid mr_ben_response", "uuid question_type model_output_steps"), id=("qid",),
+           texts=("mr_ben_response",), has_task=False, unfold=layouts.mr_ben),
     # BIG-Bench Hard: a row's number is its id.
-    Format(name="bbh", has=("input prediction target",), texts=("prediction",), is_data=False, unfold=layouts.bbh),
+    Format(name="bbh", marks=("input prediction target",), texts=("prediction",), is_data=False, unfold=layouts.bbh),
     # Batches of OpenAI and vLLM; a failed request has an error in place of a response.
     Format(
-        name="openai-batch", has=("custom_id response",), id=("custom_id",),
+        name="openai-batch", marks=("custom_id response",), id=("custom_id",),
         texts=("response.body.choices", "response.body.output"), model="response.body.model",
-        finish="response.body.choices.*.finish_reason", error=("error", "response.body.error"), carries=False,
+        finish="response.body.choices.*.finish_reason", error=("error", "response.body.error"), has_task=False,
     ),
     # evalscope's predictions (1.14, ModelResult of api/evaluator/cache.py): a sample's place in its subset.
     Format(
-        name="evalscope", has=("index model_output",), id=_OF_METADATA, number="index", texts=("model_output.choices",),
-        finish="model_output.choices.*.stop_reason", error=("model_output.error",), carries=False,
-        leaves_out=("messages",),
+        name="evalscope", marks=("index model_output",), id=_METADATA_IDS, number="index",
+        texts=("model_output.choices",), finish="model_output.choices.*.stop_reason", error=("model_output.error",),
+        has_task=False, ignored_fields=("messages",),
     ),
     # verifiers' results.jsonl (0.1.14, utils/save_utils.py): a line for each rollout.
-    Format(name="verifiers", has=("example_id completion",), id=("example_id",), texts=("completion",), carries=False,
-           leaves_out=("prompt",)),
+    Format(name="verifiers", marks=("example_id completion",), id=("example_id",), texts=("completion",),
+           has_task=False, ignored_fields=("prompt",)),
     # byob_predictions.jsonl of NeMo Evaluator (0.2.8, contrib/byob/eval_logic.py); metadata is the task's row.
-    Format(name="nemo-evaluator", has=("sample_id response status",), id=_OF_METADATA, number="sample_id",
+    Format(name="nemo-evaluator", marks=("sample_id response status",), id=_METADATA_IDS, number="sample_id",
            texts=("response",), task="metadata"),
     # output*.jsonl of NeMo-Skills (inference/generate.py): the data's own row, and what was generated for it.
-    Format(name="nemo-skills", has=("generation expected_answer", "generation num_generated_tokens"),
+    Format(name="nemo-skills", marks=("generation expected_answer", "generation num_generated_tokens"),
            id=("id", "task_id", KEY), texts=("generation",)),
     # Details of lighteval (0.13, logging/info_loggers.py), a parquet file for each task.
-    Format(name="lighteval", has=("doc model_response",), texts=("model_response.text",), question="doc.query",
-           is_data=False, leaves_out=("doc", "metric")),
+    Format(name="lighteval", marks=("doc model_response",), texts=("model_response.text",), question="doc.query",
+           is_data=False, ignored_fields=("doc", "metric")),
     # Samples of Every Eval Ever (instance_level_eval.schema.json, 0.2.1): one turn, or a conversation.
-    Format(name="every-eval-ever", has=("evaluation_id sample_id",), id=("sample_id",),
+    Format(name="every-eval-ever", marks=("evaluation_id sample_id",), id=("sample_id",),
            texts=("output.raw", "messages"), model="model_id", question="input.raw", options="input.choices",
-           gold="input.reference", leaves_out=("input",)),
-    Format(name="mmlu-pro", has=("question_id model_outputs", "question_id generated_text"), id=("question_id",),
+           gold="input.reference", ignored_fields=("input",)),
+    Format(name="mmlu-pro", marks=("question_id model_outputs", "question_id generated_text"), id=("question_id",),
            texts=("model_outputs", "generated_text")),
-    Format(name="mathvista", has=(f"{KEY} response", "pid response"), id=("pid", KEY), texts=("response",),
+    Format(name="mathvista", marks=(f"{KEY} response", "pid response"), id=("pid", KEY), texts=("response",),
            is_data=False, may_be_unanswered=True),
-    Format(name="mmmu-pro", has=("id response",), id=("id",), texts=("response",)),
-    Format(name="livecodebench", has=("question_id output_list", "question_id code_list"), id=("question_id",),
+    Format(name="mmmu-pro", marks=("id response",), id=("id",), texts=("response",)),
+    Format(name="livecodebench", marks=("question_id output_list", "question_id code_list"), id=("question_id",),
            texts=("output_list", "code_list"), code=("code_list",)),
-    Format(name="opencompass", has=(f"{KEY} prediction",), texts=("prediction",), is_positional=True),
+    Format(name="opencompass", marks=(f"{KEY} prediction",), texts=("prediction",), is_positional=True),
     # lm-evaluation-harness names the filter, or logs the arguments of each request; lmms-eval logs neither.
     Format(
         name="lm-evaluation-harness",
-        has=tuple(f"doc_id {texts} {mark}" for texts in ("resps", "filtered_resps")
+        marks=tuple(f"doc_id {texts} {mark}" for texts in ("resps", "filtered_resps")
                   for mark in ("filter", "prompt_hash", "target_hash", "arguments.gen_args_0", "arguments.0.0")),
-        id=_IDS, number="doc_id", texts=("filtered_resps", "resps"), whole="resps", filter="filter", task="doc",
+        id=_IDS, number="doc_id", texts=("filtered_resps", "resps"), raw_texts="resps", filter="filter", task="doc",
         is_data=False,
     ),
-    Format(name="lmms-eval", has=("doc_id resps", "doc_id filtered_resps"), id=_IDS, number="doc_id",
+    Format(name="lmms-eval", marks=("doc_id resps", "doc_id filtered_resps"), id=_IDS, number="doc_id",
            texts=("resps", "filtered_resps"), task="doc", is_data=False),
-    Format(name="vlmevalkit", has=("index prediction",), id=("index",), texts=("prediction",), leaves_out=("image",)),
-    Format(name="evalplus", has=("task_id solution", "task_id completion"), id=("task_id",),
-           texts=("solution", "completion"), code=("solution",), continues=("completion",), carries=False),
-    Format(name="evalplus-results", id=("task_id",), texts=("solution",), code=("solution",), carries=False,
+    Format(name="vlmevalkit", marks=("index prediction",), id=("index",), texts=("prediction",),
+           ignored_fields=("image",)),
+    Format(name="evalplus", marks=("task_id solution", "task_id completion"), id=("task_id",),
+           texts=("solution", "completion"), code=("solution",), continuations=("completion",), has_task=False),
+    Format(name="evalplus-results", id=("task_id",), texts=("solution",), code=("solution",), has_task=False,
            unfold=layouts.evalplus_results),
     # Scripts, and ZeroEval
-    Format(name="records", has=("id output", "id messages"), id=("id",), texts=("output", "messages"),
-           carries=False),
+    Format(name="records", marks=("id output", "id messages"), id=("id",), texts=("output", "messages"),
+           has_task=False),
     # {id: text} or {id: [text, ...]}
-    Format(name="map", has=(f"{KEY} {BARE}",), texts=(BARE,), carries=False),
+    Format(name="map", marks=(f"{KEY} {BARE}",), texts=(BARE,), has_task=False),
     # generations.json of bigcode-evaluation-harness: a list of programs for each task
-    Format(name="bigcode", has=(BARE,), texts=(BARE,), code=(BARE,), is_positional=True),
+    Format(name="bigcode", marks=(BARE,), texts=(BARE,), code=(BARE,), is_positional=True),
 )  # fmt: skip
 
 

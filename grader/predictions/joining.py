@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.predictions.file import PredictionFile
 
-_OF_A_LOG = re.compile(r"(?:samples_)?(.+?)(?:_\d{4}-\d\d-\d\dT[\w.:-]*)?")
+_LOG_NAME = re.compile(r"(?:samples_)?(.+?)(?:_\d{4}-\d\d-\d\dT[\w.:-]*)?")
 """`samples_mmlu_anatomy_2025-01-01T00-00-00.000000` is a log of the task `mmlu_anatomy`."""
 
 
 def read_files(
-    given: str | Path | Sequence[str], fields: Fields | None = None, *, observer: Observer | None = None
+    paths: str | Path | Sequence[str], fields: Fields | None = None, *, observer: Observer | None = None
 ) -> PredictionFile:
     """Read a file, or several as one, in their order; raises InputError with the problems of all of them.
 
     Numbers that are ids in one file only (of rows of a log, positions) become `<task>/<number>`, by the file's name.
     """
-    if isinstance(given, str | Path):
-        return read_predictions(given, fields, observer=observer)
+    if isinstance(paths, str | Path):
+        return read_predictions(paths, fields, observer=observer)
     files, problems = [], []
-    for path in given:
+    for path in paths:
         try:
             files.append(read_predictions(path, fields, observer=observer))
         except InputError as error:
@@ -45,10 +45,10 @@ def read_files(
     formats = {file.format for file in files}
     if len(formats) > 1:
         raise InputError([f"--join: the files have different formats: {', '.join(sorted(formats))}."])
-    return _join([_with_task_in_ids(file) for file in files] if _begin_again(files) else files)
+    return _join([_with_task_in_ids(file) for file in files] if _ids_restart(files) else files)
 
 
-def _begin_again(files: Sequence[PredictionFile]) -> bool:
+def _ids_restart(files: Sequence[PredictionFile]) -> bool:
     """Whether the ids are numbers that begin again in each file."""
     if not all(file.is_numbered or file.is_positional for file in files):
         return False
@@ -58,8 +58,8 @@ def _begin_again(files: Sequence[PredictionFile]) -> bool:
 def _with_task_in_ids(file: PredictionFile) -> PredictionFile:
     """Return a file with ids `<task>/<id>`; the name of the file has the task."""
     stem = file.name.removesuffix(".gz").rpartition(".")[0] or file.name
-    found = _OF_A_LOG.fullmatch(stem)
-    task = found[1] if found else stem
+    match = _LOG_NAME.fullmatch(stem)
+    task = match[1] if match else stem
     records = [msgspec.structs.replace(record, qid=f"{task}/{record.qid}") for record in file.records]
     return msgspec.structs.replace(file, records=records)
 

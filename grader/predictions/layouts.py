@@ -1,4 +1,8 @@
-"""Places in a record, the texts that stand there, and the files of tools whose records need more than places."""
+"""Places in a record, the texts that stand there, and the files of tools whose records need more than places.
+
+The path of a place: `response.body.choices` leads through objects, a number is a position in a list, and `*` stands for
+every part of a list (the result is a list) or for the first object in an object that has the rest of the path.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ _MOST_WRAPPED = 3
 
 
 class Absent:
-    """What `find` returns for a place that a record does not have."""
+    """What `value_at` returns for a place that a record does not have."""
 
 
 ABSENT: Final = Absent()
@@ -40,8 +44,8 @@ class Contents(NamedTuple):
     """The data of the file's own questions, by subject."""
 
 
-def find(value: object, path: str) -> object:  # noqa: PLR0911 - one return a kind of step
-    """Return what stands at a place of a record; ABSENT if there is nothing."""
+def value_at(value: object, path: str) -> object:  # noqa: PLR0911 - one return a kind of step
+    """Return the value at the path of a place; ABSENT if there is none."""
     if not path:
         return value
     if isinstance(value, dict) and path in value:
@@ -49,33 +53,37 @@ def find(value: object, path: str) -> object:  # noqa: PLR0911 - one return a ki
     name, _, rest = path.partition(".")
     if isinstance(value, list):
         if name == "*":
-            found = [inner for part in value if (inner := find(part, rest)) is not ABSENT]
-            return found or ABSENT
-        return find(value[int(name)], rest) if name.isdecimal() and int(name) < len(value) else ABSENT
+            values = [inner for part in value if (inner := value_at(part, rest)) is not ABSENT]
+            return values or ABSENT
+        return value_at(value[int(name)], rest) if name.isdecimal() and int(name) < len(value) else ABSENT
     if not isinstance(value, dict):
         return ABSENT
     if name == "*":
-        parts = (find(part, rest) for part in value.values() if isinstance(part, dict))
+        parts = (value_at(part, rest) for part in value.values() if isinstance(part, dict))
         return next((inner for inner in parts if inner not in (ABSENT, None)), ABSENT)
-    return find(value[name], rest) if rest and name in value else ABSENT
+    return value_at(value[name], rest) if rest and name in value else ABSENT
 
 
 def first_of(row: Row, paths: Iterable[str]) -> object:
-    """Return what stands at the first of these places that the record has, but null; ABSENT if it has none."""
-    found = (find(row, path) for path in paths)
-    return next((value for value in found if value is not ABSENT and value is not None), ABSENT)
+    """Return the first value at these places that is not null; ABSENT if there is none."""
+    values = (value_at(row, path) for path in paths)
+    return next((value for value in values if value is not ABSENT and value is not None), ABSENT)
 
 
 # --- texts ------------------------------------------------------------------------------------------------------
 
 
-def texts_of(value: object, lists: int = 0) -> list[str] | None:
+def texts_of(value: object) -> list[str] | None:
     """Return the model's outputs: a text, messages of a chat, choices of an API, or a list of these.
 
-    None if anything is no text: an object of another kind, or the log-likelihoods of options. `lists`: how many lists
-    the value is in.
+    None if anything is no text: an object of another kind, or the log-likelihoods of options.
     """
-    for _ in range(_MOST_WRAPPED):
+    return _texts_of(value, 0)
+
+
+def _texts_of(value: object, depth: int) -> list[str] | None:
+    """`depth`: how many lists the value is in."""
+    for _ in range(_MOST_WRAPPED):  # {"message": {"content": "..."}} -> "..."
         value = _message_of_part(value) if isinstance(value, dict) else value
     if value is ABSENT or isinstance(value, dict):
         return None
@@ -83,14 +91,14 @@ def texts_of(value: object, lists: int = 0) -> list[str] | None:
         return [cell_text(value)]
     parts = [part for part in value if isinstance(part, dict)]
     if any("role" in part for part in parts):
-        said = [message for message in parts if message.get("role") in ("assistant", "model")]
-        return texts_of(said[-1].get("content"), lists + 1) if said and lists < _MOST_LISTS else None
+        replies = [message for message in parts if message.get("role") in ("assistant", "model")]
+        return _texts_of(replies[-1].get("content"), depth + 1) if replies and depth < _MOST_LISTS else None
     if any("type" in part for part in parts):
         return [_text_of_parts(parts)]
-    if lists == _MOST_LISTS or _are_likelihoods(value):
+    if depth == _MOST_LISTS or _are_likelihoods(value):
         return None
-    found = [texts_of(part, lists + 1) for part in value]
-    return None if None in found else [text for texts in found for text in texts or ()]
+    lists = [_texts_of(part, depth + 1) for part in value]
+    return None if None in lists else [text for texts in lists for text in texts or ()]
 
 
 def cell_text(cell: object) -> str:
@@ -138,7 +146,7 @@ def inspect_log(log: object) -> Contents | None:
         raise ValueError("is an inspect_ai log without samples; it was written with --no-log-samples, or nothing ran")
     if not all(isinstance(sample, dict) for sample in samples):
         raise ValueError("is not a readable inspect_ai log ($.samples: expected a list of objects)")
-    status, model = log["status"], find(log, "eval.model")
+    status, model = log["status"], value_at(log, "eval.model")
     unfinished = f"the inspect_ai log is from a run that did not finish (status {status or 'started'})"
     of_task: dict[str, list[Row]] = {}
     for sample in samples:
@@ -152,14 +160,14 @@ def _inspect_row(epochs: list[Row], model: object) -> Row:
     # A retried epoch stands in a log twice: the last one counts.
     numbered = {cast("int", sample.get("epoch") or 1): sample for sample in epochs}
     ordered = [numbered[number] for number in sorted(numbered)]
-    troubles = [first_of(sample, ("output.error", "error.message")) for sample in ordered]
+    errors = [first_of(sample, ("output.error", "error.message")) for sample in ordered]
     return {
         "id": ordered[0].get("id"),
         "inspect_completions": [_inspect_text(sample) for sample in ordered],
         "model": model if isinstance(model, str) else "",
         "doc": _inspect_task(ordered[0]),
-        "finish_reasons": [_or_empty(find(sample, "output.choices.0.stop_reason")) for sample in ordered],
-        **({"errors": [*map(_or_empty, troubles)]} if any(each is not ABSENT for each in troubles) else {}),
+        "finish_reasons": [_or_empty(value_at(sample, "output.choices.0.stop_reason")) for sample in ordered],
+        **({"errors": [*map(_or_empty, errors)]} if any(error is not ABSENT for error in errors) else {}),
     }
 
 
@@ -169,14 +177,14 @@ def _or_empty(value: object) -> object:
 
 def _inspect_text(sample: Row) -> object:
     texts = texts_of(first_of(sample, ("output.completion", "output.choices.0.message")))
-    return _with_attachment(texts[0], sample) if texts else ""
+    return _resolve_attachment(texts[0], sample) if texts else ""
 
 
 def _inspect_task(sample: Row) -> Row:
     """Return the task that a sample answers."""
-    asked, target = sample.get("input"), sample.get("target", "")
-    messages = asked if isinstance(asked, list) else [asked]
-    texts = [_with_attachment(text, sample) for message in messages for text in texts_of(message) or ()]
+    prompt, target = sample.get("input"), sample.get("target", "")
+    messages = prompt if isinstance(prompt, list) else [prompt]
+    texts = [_resolve_attachment(text, sample) for message in messages for text in texts_of(message) or ()]
     single = isinstance(target, list) and len(target) == 1
     return {
         "question": "\n".join(map(str, texts)),
@@ -185,8 +193,8 @@ def _inspect_task(sample: Row) -> Row:
     }
 
 
-def _with_attachment(text: object, sample: Row) -> object:
-    """Return a text that may be stored as an attachment."""
+def _resolve_attachment(text: object, sample: Row) -> object:
+    """Return a sample's text; for `attachment://ID`, the text that the sample stores under this id."""
     attachments = sample.get("attachments")
     if isinstance(text, str) and text.startswith(_ATTACHMENT) and isinstance(attachments, dict):
         return attachments.get(text.removeprefix(_ATTACHMENT), text)
@@ -210,9 +218,9 @@ def evalplus_results(results: object) -> Contents | None:
 # --- BIG-Bench Hard ---------------------------------------------------------------------------------------------
 
 
-def bbh(given: object) -> Contents | None:
+def bbh(contents: object) -> Contents | None:
     """Return the rows of a file of BIG-Bench Hard, with their last question without the demonstrations before it."""
-    rows = given.get("outputs") if isinstance(given, dict) else given
+    rows = contents.get("outputs") if isinstance(contents, dict) else contents
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
         return None
     if not rows[0].keys() >= {"input", "prediction", "target"}:
@@ -220,16 +228,16 @@ def bbh(given: object) -> Contents | None:
     return Contents([{**row, "question": _last_question(row.get("input"))} for row in rows])
 
 
-def _last_question(asked: object) -> str:
-    return (asked.rpartition("\n\nQ: ")[2].rpartition("\nA:")[0] or asked) if isinstance(asked, str) else ""
+def _last_question(prompt: object) -> str:
+    return (prompt.rpartition("\n\nQ: ")[2].rpartition("\nA:")[0] or prompt) if isinstance(prompt, str) else ""
 
 
 # --- Mr-Ben -----------------------------------------------------------------------------------------------------
 
 _RESPONSE = "Evaluation_Result"
 _JUDGEMENT = "Error_Reason_Correctness_Analysis"
-_ADDED = (_RESPONSE, _JUDGEMENT, "Need_Error_Reason_Review", "Query_Prompt")
-_OF_A_ROW = frozenset(("Question_UUID", "Sampled_Model", "Model_Solution_Correctness"))
+_ADDED_FIELDS = (_RESPONSE, _JUDGEMENT, "Need_Error_Reason_Review", "Query_Prompt")
+_ROW_FIELDS = frozenset(("Question_UUID", "Sampled_Model", "Model_Solution_Correctness"))
 
 
 def row_qids(rows: Iterable[Row]) -> list[str]:
@@ -243,35 +251,35 @@ def row_qids(rows: Iterable[Row]) -> list[str]:
     return qids
 
 
-def mr_ben(given: object) -> Contents | None:
+def mr_ben(contents: object) -> Contents | None:
     """Return the content of Mr-Ben's scored results, {subject: [row, ...]}, or of the list that MR-GSM8K writes.
 
     Each row is the benchmark's own, with the response and, if the judge was asked, its reply: a published run is scored
     again without its model and judge (script/evaluate.py, script/utils.py of dvlab-research/Mr-Ben). A row that was
     never asked has no response; a judge that was asked without success has an empty reply, which earns no credit.
     """
-    subjects = {"mr-gsm8k": _mr_ben_rows(given)} if isinstance(given, list) else given
+    subjects = {"mr-gsm8k": _mr_ben_rows(contents)} if isinstance(contents, list) else contents
     if not isinstance(subjects, dict) or not all(isinstance(rows, list) for rows in subjects.values()):
         return None
     rows = [row for subject in subjects.values() for row in subject]
-    if not all(isinstance(row, dict) and row.keys() >= _OF_A_ROW for row in rows):
+    if not all(isinstance(row, dict) and row.keys() >= _ROW_FIELDS for row in rows):
         return None
     keyed = [*zip(row_qids(rows), rows, strict=True)]
-    responses = {qid: find(row, f"{_RESPONSE}.evaluation_raw_response") for qid, row in keyed}
+    responses = {qid: value_at(row, f"{_RESPONSE}.evaluation_raw_response") for qid, row in keyed}
     answered: list[Row] = [
         {"qid": qid, "mr_ben_response": text} for qid, text in responses.items() if isinstance(text, str)
     ]
     if not answered:
         return None
-    judged = {
-        qid: find(row, f"{_JUDGEMENT}.scoring_raw_response")
+    judge_replies = {
+        qid: value_at(row, f"{_JUDGEMENT}.scoring_raw_response")
         for qid, row in keyed
         if isinstance(row.get(_JUDGEMENT), dict)
     }
     return Contents(
         answered,
-        judge_replies={qid: text if isinstance(text, str) else "" for qid, text in judged.items()},
-        questions={str(name): [_without(row, _ADDED) for row in subject] for name, subject in subjects.items()},
+        judge_replies={qid: text if isinstance(text, str) else "" for qid, text in judge_replies.items()},
+        questions={str(name): [_without(row, _ADDED_FIELDS) for row in subject] for name, subject in subjects.items()},
     )
 
 
@@ -290,15 +298,15 @@ _GSM8K_VERDICT, _GSM8K_JUDGEMENT = "model_output_solution_correctness", "gpt4_er
 
 def _mr_ben_rows(rows: list[object]) -> list[Row]:
     """Return the rows of MR-GSM8K's results in the layout of Mr-Ben's result file."""
-    found = []
+    converted_rows = []
     for row in rows:
         if isinstance(row, dict) and row.keys() >= {*_GSM8K.values(), _GSM8K_VERDICT}:
             verdict = row[_GSM8K_VERDICT]
             output = next((value for name, value in row.items() if name.endswith("_eval_output")), None)
-            made: Row = {name: row[source] for name, source in _GSM8K.items()}
-            made["Model_Solution_Correctness"] = "incorrect" if verdict == "wrong" else verdict
-            made[_RESPONSE] = {"evaluation_raw_response": find(output, "response")}
-            if judged := _or_empty(find(row, f"{_GSM8K_JUDGEMENT}.response")):
-                made[_JUDGEMENT] = {"scoring_raw_response": judged}
-            found.append(made)
-    return found
+            converted: Row = {name: row[source] for name, source in _GSM8K.items()}
+            converted["Model_Solution_Correctness"] = "incorrect" if verdict == "wrong" else verdict
+            converted[_RESPONSE] = {"evaluation_raw_response": value_at(output, "response")}
+            if judge_reply := _or_empty(value_at(row, f"{_GSM8K_JUDGEMENT}.response")):
+                converted[_JUDGEMENT] = {"scoring_raw_response": judge_reply}
+            converted_rows.append(converted)
+    return converted_rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -16,7 +16,7 @@ from grader.predictions.record import names
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 T = TypeVar("T")
 _LONG_TEXT = 100
@@ -36,18 +36,18 @@ class Merger:
 
     def by_row_number(self, field: str) -> Merger | None:
         """Return the same records with the row number in this field as their qid; None if one has none."""
-        other = Merger()
+        merger = Merger()
         for record in chain(self._first.values(), *self._more.values()):
             row = record.fields.get(field)
             if not isinstance(row, int | str):
                 return None
-            other.put(msgspec.structs.replace(record, qid=str(row)))
-        return other
+            merger.put(msgspec.structs.replace(record, qid=str(row)))
+        return merger
 
     def add(self, record: PredictionRecord, where: str) -> None:
         """Add one record."""
-        ended = endings(record.fields, len(record.predictions))
-        self.put(msgspec.structs.replace(record, endings=ended, where=where))
+        record_endings = endings(record.fields, len(record.predictions))
+        self.put(msgspec.structs.replace(record, endings=record_endings, where=where))
 
     def put(self, record: PredictionRecord) -> None:
         """Add a record that is complete."""
@@ -66,44 +66,41 @@ class Merger:
 
     def conflicts(self) -> dict[str, str]:
         """Return the qids whose records answer different questions or have different options, and how they differ."""
-        found = {}
+        differences = {}
         for qid, more in self._more.items():
             first = self._first[qid]
-            for part in (question_of, options_of):
-                ours = part(first)
-                pairs = ((part(record), record.where) for record in more)
-                other = next((pair for pair in pairs if pair[0] and ours and plain(pair[0]) != plain(ours)), None)
-                if other is not None:
-                    found[qid] = f"{quoted(ours)} ({first.where}) and {quoted(other[0])} ({other[1]})"
-                    break
-        return found
+            texts = ((part(first), part(record), record) for part in (question_of, options_of) for record in more)
+            differing = (each for each in texts if each[0] and each[1] and plain(each[0]) != plain(each[1]))
+            for first_text, text, record in islice(differing, 1):
+                differences[qid] = f"{quoted(first_text)} ({first.where}) and {quoted(text)} ({record.where})"
+        return differences
 
     def warnings(self, records: list[PredictionRecord]) -> Iterator[str]:
         """Yield warnings about the samples, one line each."""
-        merged = self.merged()
         yield from self._models_warning()
         if any(len(set(record.filters or ())) > 1 for record in records):
             return  # of one output, two filters can leave the same text
-        joined = [qid for qid in merged if _repeats([self._first[qid], *self._more[qid]])]
-        if joined:
-            some = counted(len(joined), "qid")
-            yield f"{some} with a record that is identical to another one (was the file joined twice?): {names(joined)}"
+        repeated = [qid for qid in self.merged() if _repeats([self._first[qid], *self._more[qid]])]
+        if repeated:
+            number = counted(len(repeated), "qid")
+            twice = "a record that is identical to another one (was the file joined twice?)"
+            yield f"{number} with {twice}: {names(repeated)}"
         else:
             yield from _equal_samples_warning(records)
-        is_by_sample = 1 < len(merged) == len(self._first)  # each of several qids has several records
-        several = [] if is_by_sample else [qid for qid in merged if qid not in joined]
-        if several:
-            some = counted(len(several), "duplicate qid")
-            yield f"{some}: the predictions of all its records count as its samples: {names(several)}"
-        counts = Counter(len(record.predictions) for record in records)
-        if len(counts) > 1:
-            usual = counts.most_common(1)[0][0]
-            rare = [size for size in sorted(counts) if size != usual]
-            sizes = [(size, counts[size]) for size in [usual, *rare]]
-            listed = ", ".join(f"{count} {'has' if count == 1 else 'have'} {size}" for size, count in sizes)
-            odd = [record.qid for record in records if len(record.predictions) != usual]
-            qids = "qid" if len(odd) == 1 else "qids"
-            yield f"Tasks have different numbers of samples: {listed} ({qids} {names(odd)})"
+        yield from self._duplicates_warning(repeated)
+        yield from _numbers_warning(records)
+
+    def _duplicates_warning(self, repeated: Collection[str]) -> Iterator[str]:
+        """Yield one line about qids with several records, but for those that are `repeated`.
+
+        A file in which every qid has several records has one record a sample, which is nothing to warn about.
+        """
+        merged = self.merged()
+        has_record_per_sample = 1 < len(merged) == len(self._first)
+        duplicates = [qid for qid in merged if qid not in repeated]
+        if duplicates and not has_record_per_sample:
+            number = counted(len(duplicates), "duplicate qid")
+            yield f"{number}: the predictions of all its records count as its samples: {names(duplicates)}"
 
     def _models_warning(self) -> Iterator[str]:
         """Yield one line if records of one qid name several models: their outputs look like samples of one."""
@@ -117,9 +114,21 @@ class Merger:
             )
 
 
+def _numbers_warning(records: list[PredictionRecord]) -> Iterator[str]:
+    """Yield one line if tasks have different numbers of samples, with the most frequent number first."""
+    counts = Counter(len(record.predictions) for record in records)
+    if len(counts) > 1:
+        usual = counts.most_common(1)[0][0]
+        sizes = [usual, *(size for size in sorted(counts) if size != usual)]
+        numbers = ", ".join(f"{counts[size]} {'has' if counts[size] == 1 else 'have'} {size}" for size in sizes)
+        unusual = [record.qid for record in records if len(record.predictions) != usual]
+        qids = "qid" if len(unusual) == 1 else "qids"
+        yield f"Tasks have different numbers of samples: {numbers} ({qids} {names(unusual)})"
+
+
 def _models(records: list[PredictionRecord]) -> dict[str, None]:
-    found = (record.fields.get("model") for record in records)
-    return dict.fromkeys(model for model in found if isinstance(model, str) and model)
+    models = (record.fields.get("model") for record in records)
+    return dict.fromkeys(model for model in models if isinstance(model, str) and model)
 
 
 def _merge_records(records: list[PredictionRecord]) -> PredictionRecord:
@@ -139,11 +148,11 @@ def _merge_records(records: list[PredictionRecord]) -> PredictionRecord:
     )
 
 
-def _concatenate(lists: list[list[T] | None], instead: Sequence[Sequence[T]]) -> list[T] | None:
-    """Return the lists as one, with others in place of those that are missing; None if all are."""
+def _concatenate(lists: list[list[T] | None], defaults: Sequence[Sequence[T]]) -> list[T] | None:
+    """Return the lists as one, with the defaults in place of those that are missing; None if all are."""
     if not any(lists):
         return None
-    return [item for found, other in zip(lists, instead, strict=True) for item in (found or other)]
+    return [item for items, default in zip(lists, defaults, strict=True) for item in (items or default)]
 
 
 def _repeats(records: list[PredictionRecord]) -> bool:
@@ -174,14 +183,14 @@ def cut_cells(records: list[PredictionRecord]) -> Iterator[str]:
 
 def filter_warnings(records: list[PredictionRecord]) -> Iterator[str]:
     """Yield what was graded of a log with the texts that filters made."""
-    found = dict.fromkeys(name for record in records for name in record.filters or ())
-    if len(found) == 1:
+    filters = dict.fromkeys(name for record in records for name in record.filters or ())
+    if len(filters) == 1:
         yield (
-            f"The log has the text that its filter {names(found)} made of each reply: the official reading and "
+            f"The log has the text that its filter {names(filters)} made of each reply: the official reading and "
             "programs are graded by this text"
         )
-    elif found:
+    elif filters:
         yield (
-            f"The log has the texts that {len(found)} filters made: each is graded as a sample of its own, in this "
-            f"order: {names(found)}. The metrics of one filter are those of the group filter=NAME"
+            f"The log has the texts that {len(filters)} filters made: each is graded as a sample of its own, in this "
+            f"order: {names(filters)}. The metrics of one filter are those of the group filter=NAME"
         )

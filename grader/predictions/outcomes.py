@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from grader.predictions.file import Ending, PredictionFile
     from grader.task import Task
 
-Place = tuple[str, int]
+PredictionKey = tuple[str, int]
 """A qid, and a position among its predictions."""
 TRUNCATED: Literal["truncated"] = "truncated"
 _ENDS = tuple(".!?\u3002)]}")
 """Ends of a sentence, a box or an object."""
+_TAG_STARTS = ("<", "[", "\u25c1")
+"""First characters of the tags around reasoning."""
 BROKEN_SHOWN = 5
 """Number of reasons that a note on broken rows gives; rows with others are only named."""
 EMPTY = "{} without any text: the model answered nothing, or its answers were lost on their way to the file."
@@ -44,14 +46,14 @@ class Oddities(msgspec.Struct, frozen=True, kw_only=True):
     broken: dict[str, BrokenRow] = {}
     """By qid."""
 
-    filters: dict[Place, str] = {}
+    filters: dict[PredictionKey, str] = {}
     """The harness' filter that made a prediction, if several filters made predictions of one output."""
-    whole: dict[Place, str] = {}
+    outputs: dict[PredictionKey, str] = {}
     """The model's whole output, where the prediction is what a tool made of it."""
-    unfinished: frozenset[Place] = frozenset()
+    unfinished: frozenset[PredictionKey] = frozenset()
     """Predictions that end inside a sentence, and whose log says that they were cut off."""
-    failures: dict[Place, ServerFailure] = {}
-    truncated: frozenset[Place] = frozenset()
+    failures: dict[PredictionKey, ServerFailure] = {}
+    truncated: frozenset[PredictionKey] = frozenset()
     empty: int = 0
     """Number of predictions that are neither, and have no character but blanks."""
 
@@ -66,9 +68,13 @@ class Oddities(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_oddities(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: PredictionFile) -> Oddities:
-    """Return what is special about predictions and tasks of a run: failures, cut-off answers, broken rows, filters."""
+    """Return the oddities of the predictions of a run and of their tasks.
+
+    A prediction is truncated if its log says so, or if it ends inside of reasoning. It is unfinished if its log says
+    so and it does not end as a sentence does. A failure is neither, whatever its log says.
+    """
     endings = {record.qid: record.endings for record in file.records if record.endings is not None}
-    failures: dict[Place, ServerFailure] = {}
+    failures: dict[PredictionKey, ServerFailure] = {}
     truncated, unfinished = set(), set()
     empty = 0
     for qid, texts in predictions.items():
@@ -94,10 +100,10 @@ def find_oddities(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]
         if record.filters is not None and len(set(record.filters)) > 1
         for number, name in enumerate(record.filters)
     }
-    whole = {(r.qid, number): text for r in file.records for number, text in enumerate(r.outputs or ())}
+    outputs = {(r.qid, number): text for r in file.records for number, text in enumerate(r.outputs or ())}
     return Oddities(
         filters=filters,
-        whole=whole,
+        outputs=outputs,
         unfinished=frozenset(unfinished),
         broken=broken,
         failures=failures,
@@ -114,11 +120,10 @@ def _failure(text: str, ending: Ending, task: Task) -> ServerFailure | None:
 
 def _ends_inside_reasoning(text: str) -> bool:
     """Whether a text begins with reasoning that is never closed."""
-    begin = text[:200].lstrip()[:1]
-    if begin not in ("<", "[", "\u25c1"):
+    if not text[:200].lstrip().startswith(_TAG_STARTS):  # a test that is cheaper than the next one
         return False
-    shown, unclosed = hide_reasoning(text)
-    return unclosed and not shown.strip()
+    visible_text, is_unclosed = hide_reasoning(text)
+    return is_unclosed and not visible_text.strip()
 
 
 def _broken_notes(broken: Mapping[str, BrokenRow]) -> list[str]:
@@ -141,10 +146,10 @@ def _failure_notes(failures: Iterable[ServerFailure]) -> list[str]:
     if not kinds:
         return []
     number = sum(kinds.values())
-    listed = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+    counts = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
     what = "1 prediction is" if number == 1 else f"{number} predictions are"
     return [
-        f"{what} not an answer but the error text of a failing server ({listed}): unscored in the careful reading; the "
+        f"{what} not an answer but the error text of a failing server ({counts}): unscored in the careful reading; the "
         "official reading scores the text. Ask the model again for them."
     ]
 

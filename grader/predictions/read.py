@@ -33,7 +33,7 @@ from grader.predictions.evidence import MANY
 from grader.predictions.fields import format_of_fields, is_single, option_for, option_for_object, records_of
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.formats import FORMATS, GRADE, Format, format_of
-from grader.predictions.layouts import ABSENT, BARE, KEY, Contents, Row, find, first_of
+from grader.predictions.layouts import ABSENT, BARE, KEY, Contents, Row, first_of, value_at
 from grader.predictions.merging import Merger, cut_cells, filter_warnings
 from grader.predictions.record import EXPECTED, RECORD, names, record_of, tidy_fields
 from grader.wording import counted
@@ -54,7 +54,7 @@ _MAGIC = {
 }
 
 
-def load(path: Path, observer: Observer) -> bytes:
+def read_bytes(path: Path, observer: Observer) -> bytes:
     """Return a file's bytes; raises InputError."""
     try:
         return read_user_file(path, observer.message)
@@ -82,7 +82,7 @@ def bytes_problem(data: bytes) -> str:
 
 
 _BOM = b"\xef\xbb\xbf"
-_TEXTS = "; if these are the replies in the order of the data: --fields id=#"
+_NUMBER_ADVICE = "; if these are the replies in the order of the data: --fields id=#"
 _NUMBERED = "The log's row numbers ({}) are used as qids, because it does not name the questions"
 _NOT_UNIQUE = "The log's row numbers ({}) are used as qids, because several of its questions have the same id"
 _ADVICE = {
@@ -112,13 +112,13 @@ def read_predictions(
     path = None if str(given) == "-" else Path(given)
     observer = observer or Silent()
     label = "<stdin>" if path is None else str(given)
-    data = (stdin or sys.stdin.buffer).read() if path is None else load(path, observer)
-    with _without_collection():
-        return _Reading(label, path, data, observer, fields).result()
+    data = (stdin or sys.stdin.buffer).read() if path is None else read_bytes(path, observer)
+    with _pause_garbage_collection():
+        return _FileReader(label, path, data, observer, fields).result()
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def _pause_garbage_collection() -> Iterator[None]:
     """Switch Python's garbage collection off: it would scan millions of new records again and again."""
     enabled = gc.isenabled()
     gc.disable()
@@ -129,7 +129,7 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-class _Reading:
+class _FileReader:
     """Reads one file: bytes to rows, rows to records, records to one record per qid."""
 
     def __init__(self, label: str, path: Path | None, data: bytes, observer: Observer, fields: Fields | None) -> None:
@@ -140,21 +140,21 @@ class _Reading:
         self._warnings: list[str] = []
         self._contents = Contents([])
         self._is_workbook = self._is_numbered = False
-        self._filter: object = None
-        """The first filter of a harness' log."""
+        self._first_filter: object = None
+        """The filter of the first record of a harness' log."""
         self._merger = Merger()
 
     def result(self) -> PredictionFile:
         """Return the file; raises `InputError`."""
         try:
-            self._add(self._entries())
+            self._add_records(self._entries())
         except tables.TableFault as fault:
             self._problems.add(self._columns_problem(fault.columns) if fault.columns else fault.message, fault.line)
         if self._problems.messages:
             raise InputError(self._problems.lines())
         if not self._merger:
             raise self._file_error(f"has no records; {EXPECTED}")
-        conflicts = self._conflicts()
+        conflicts = self._resolve_conflicts()
         records, form = self._merger.records(), self._format or GRADE
         return PredictionFile(
             name=self._path.name if self._path else self._label,
@@ -186,7 +186,7 @@ class _Reading:
         """Return the rows of the file; its first bytes decide how they are separated."""
         try:
             data = self._data = unzip_single_file(unpack_gzip(self._data))
-            log = eval_archive.read(data) if eval_archive.is_archive(data) else None
+            log = eval_archive.read_log(data) if eval_archive.is_archive(data) else None
         except ValueError as error:
             raise self._file_error(str(error)) from error
         if log is not None:
@@ -207,9 +207,9 @@ class _Reading:
     def _json_entries(self, data: bytes, head: bytes) -> Iterator[Entry]:
         text = JsonText(data, self._problems, skipped=len(self._data) - len(data))
         if head.startswith(b"["):
-            yield from self._unfold(self._with_progress(text, text.array()))
+            yield from self._convert_list(self._with_progress(text, text.array()))
         elif text.is_lines(self._is_record):
-            yield from self._unfold(self._with_progress(text, text.lines()))
+            yield from self._convert_list(self._with_progress(text, text.lines()))
         elif (whole := text.single()) is not None:
             yield from self._object_entries(whole)
         if text.surrogate_lines:
@@ -234,8 +234,8 @@ class _Reading:
                 shown = text.position >> 20
         self._observer.advance(size - shown)
 
-    def _unfold(self, entries: Iterator[Entry]) -> Iterator[Entry]:
-        """Yield the entries of a list; where their format needs all of them together, the records that it makes."""
+    def _convert_list(self, entries: Iterator[Entry]) -> Iterator[Entry]:
+        """Yield the entries of a list: those of the file, unless the format converts the list as a whole (`unfold`)."""
         first = next(entries, None)
         if first is None:
             return
@@ -258,26 +258,27 @@ class _Reading:
             return
         if self._fields is None:
             try:
-                unfolded = ((form, form.unfold(value)) for form in FORMATS if form.unfold is not None)
-                found = next(((form, contents) for form, contents in unfolded if contents is not None), None)
+                attempts = ((form, form.unfold(value)) for form in FORMATS if form.unfold is not None)
+                success = next(((form, contents) for form, contents in attempts if contents is not None), None)
             except ValueError as error:
                 raise self._file_error(str(error)) from error
-            if found is not None:
-                yield from self._entries_of(found[1], found[0])
+            if success is not None:
+                form, contents = success
+                yield from self._entries_of(contents, form)
                 return
-        rows = self._records_in(value)
+        rows = self._detect_records(value)
         if rows is None:
             self._problems.add(self._object_problem(value), whole.line)
             return
         yield from (Entry(row, whole.line) for row in rows)
 
-    def _records_in(self, value: Row) -> list[Row] | None:
-        """Return the records in an object, and keep their format; None if it is not known."""
+    def _detect_records(self, value: Row) -> list[Row] | None:
+        """Return the records in an object, and set the format; None if no format of the table has such records."""
         if self._fields is not None:
-            return records_of(find(value, self._fields.at), is_numbered=self._fields.id == KEY)
+            return records_of(value_at(value, self._fields.at), with_keys=self._fields.id != KEY)
         if format_of(value) is not None:
             return [value]
-        rows = [] if is_single(value) else records_of(value, is_numbered=False) or []
+        rows = [] if is_single(value) else records_of(value, with_keys=True) or []
         for form in FORMATS:
             known = [row for row in rows if form.matches(row)]
             if known and (form.may_be_unanswered or len(known) == len(rows)):
@@ -315,16 +316,16 @@ class _Reading:
 
     def _columns_problem(self, columns: list[str]) -> str:
         if self._format is not None:
-            return f"the table has the columns {names(columns)}, but --fields names {self._wanted()}"
+            return f"the table has the columns {names(columns)}, but --fields names {self._named_fields()}"
         line = option_for(dict.fromkeys(columns, "")) or "--fields id=COLUMN,reply=COLUMN"
         return f"the table has the columns {names(columns)}, which no known tool writes; name them: {line}"
 
-    def _wanted(self) -> str:
-        """Return the fields that a user named, or what is missing there."""
-        wanted = [name for name in (self._format or GRADE).has[0].split() if name != BARE]
+    def _named_fields(self) -> str:
+        """Return what `--fields` names, for a message: `"id" and "text"`; with advice if it names no reply."""
+        fields = [quoted(name) for name in (self._format or GRADE).marks[0].split() if name != BARE]
         if self._format is not None and BARE in self._format.texts:
-            return " and ".join(["no reply", *map(quoted, wanted)]) + ": add reply=FIELD, or code=FIELD for programs"
-        return " and ".join(map(quoted, wanted))
+            return " and ".join(["no reply", *fields]) + ": add reply=FIELD, or code=FIELD for programs"
+        return " and ".join(fields)
 
     def _text_problem(self, head: bytes) -> str:
         """Return why a text that is no JSON cannot be read; if it looks like a table, what to do."""
@@ -340,30 +341,30 @@ class _Reading:
         return f"begins with {quoted(head[:80].decode(errors='replace'), 20)}; {EXPECTED}"
 
     def _records_problem(self, row: Row) -> str:
-        """Return what to do with records that no row of the table knows."""
+        """Return what to do with records of no known format; `row` is the first one."""
         if self._format is not None:
-            return f"the first record has {names(row) or 'no fields'}, but --fields names {self._wanted()}"
+            return f"the first record has {names(row) or 'no fields'}, but --fields names {self._named_fields()}"
         line = option_for(row) or "--fields id=FIELD,reply=FIELD"
         return f"no known tool writes records with {names(row)}; name the fields: {line}"
 
     # --- rows to records ---
 
-    def _add(self, entries: Iterable[Entry]) -> None:
+    def _add_records(self, entries: Iterable[Entry]) -> None:
         """Add valid entries and report problems of the others."""
         for position, entry in enumerate(entries):
             if self._problems.is_full:
                 return
             row = self._row(entry)
-            if row is None and position == 0 and isinstance(entry.value, str):
-                return  # so are all others
             if row is None:
+                if position == 0 and isinstance(entry.value, str):
+                    return  # a list of texts: one problem is enough
                 continue
-            if position == 0 and not self._choose_format(row):
+            if position == 0 and not self._set_format(row):
                 self._problems.add(self._records_problem(row), entry.line, entry.path)
                 return
             form = self._format or GRADE
             record = record_of(form, row, position)
-            if self._is_repeated(form, row, record):
+            if self._is_of_other_filter(form, row, record):
                 continue
             flaws = record if isinstance(record, list) else tidy_fields(record.fields)
             for flaw in flaws:
@@ -373,13 +374,16 @@ class _Reading:
                 self._merger.add(record, f"{self._label}:{entry.line}{path}")
 
     def _row(self, entry: Entry) -> Row | None:
-        """Return the row of an entry; report one that can be none."""
+        """Return the record of an entry, as an object; None, and a reported problem, if the entry is no record.
+
+        In files of other tools, a bare list (with `--fields`, also a bare text) is a record with the one field BARE.
+        """
         if isinstance(entry.value, dict):
             return entry.value
         is_foreign_list = isinstance(entry.value, list) and not self._is_grade_format
         if is_foreign_list or (self._fields is not None and isinstance(entry.value, list | str)):
             return {BARE: entry.value}
-        advice = _TEXTS if isinstance(entry.value, str) else ""
+        advice = _NUMBER_ADVICE if isinstance(entry.value, str) else ""
         self._problems.add(
             f"expected a record {RECORD}, found {describe_value(entry.value)}{advice}", entry.line, entry.path
         )
@@ -389,8 +393,12 @@ class _Reading:
     def _is_grade_format(self) -> bool:
         return self._format is not None and self._format.is_strict
 
-    def _choose_format(self, first: Row) -> bool:
-        """Choose the format by the first record, and return whether there is one for it."""
+    def _set_format(self, first: Row) -> bool:
+        """Set the format by the first record; return whether it can be read.
+
+        A record with "qid" or "predictions" that no format fits is read as one of grade's, whose errors say what it
+        lacks; unless other fields look like an id and a reply, because then `--fields` is the advice.
+        """
         if self._fields is not None:
             return self._format is not None and self._format.matches(first)
         form = self._format = self._format or format_of(first)
@@ -401,19 +409,29 @@ class _Reading:
             self._warnings.append(_NUMBERED.format(form.number))
         return True
 
-    def _is_repeated(self, form: Format, row: Row, record: PredictionRecord | list[Flaw]) -> bool:
-        """Whether a log repeats an output, for a filter whose text it does not have."""
+    def _is_of_other_filter(self, form: Format, row: Row, record: PredictionRecord | list[Flaw]) -> bool:
+        """Whether a record is to be skipped, because it repeats the output of an earlier one for another filter.
+
+        lm-evaluation-harness logs a record for each filter. Those without a filtered text differ in nothing else.
+        """
         if not form.filter:
             return False
-        self._filter = row.get(form.filter) if self._filter is None else self._filter
-        return isinstance(record, PredictionRecord) and record.filters is None and row.get(form.filter) != self._filter
+        self._first_filter = row.get(form.filter) if self._first_filter is None else self._first_filter
+        return (
+            isinstance(record, PredictionRecord)
+            and record.filters is None
+            and row.get(form.filter) != self._first_filter
+        )
 
     # --- records to a file ---
 
-    def _conflicts(self) -> dict[str, str]:
-        """Return the qids of foreign records that answer several questions; raises InputError if these are many."""
+    def _resolve_conflicts(self) -> dict[str, str]:
+        """Return the qids whose records answer several questions, and why; raises InputError if these are many.
+
+        If the ids repeat but the tool's row numbers do not, the row numbers become the qids.
+        """
         form = self._format or GRADE
-        if not form.carries:
+        if not form.has_task:
             return {}
         conflicts = self._merger.conflicts()
         if len(conflicts) < MANY * len(self._merger):
@@ -432,8 +450,8 @@ class _Reading:
 
 def _has_texts(value: Row) -> bool:
     """Whether an object is one record of grade's own, not an object whose records are called predictions."""
-    found = value.get("predictions", {})
-    return not (isinstance(found, dict) or (isinstance(found, list) and found and isinstance(found[0], dict)))
+    texts = value.get("predictions", {})
+    return not (isinstance(texts, dict) or (isinstance(texts, list) and texts and isinstance(texts[0], dict)))
 
 
 def _is_row(lines: list[str], mark: str, columns: int) -> bool:

@@ -29,7 +29,7 @@ def hide_reasoning(text: str) -> tuple[str, bool]:
             text = " " * last.end() + text[last.end() :]
     if not any(mark in text for mark in ("<", "[", "\u25c1", "&lt;")):
         return text, False
-    return _without_tags(text)
+    return _blank_blocks(text)
 
 
 def _last_channel(text: str, channels: list[re.Match[str]]) -> tuple[str, bool]:
@@ -45,33 +45,39 @@ def _last_channel(text: str, channels: list[re.Match[str]]) -> tuple[str, bool]:
     return " " * end + text[end:], False
 
 
-def _without_tags(text: str) -> tuple[str, bool]:
+def _blank_blocks(text: str) -> tuple[str, bool]:
+    """Blank the blocks between tags of reasoning; also return whether the last one is never closed."""
     pieces: list[str] = []
-    done, opened, name = 0, -1, ""
+    position = 0
+    """Where the part of the text begins that is not yet in `pieces`; inside a block, its opening tag."""
+    block = ""
+    """The name of the block that is open; empty if none is."""
     for tag in _TAG.finditer(text):
-        closing, named = _kind(tag, opened >= 0)
-        if not named:
+        is_closing, name = _tag_kind(tag, is_open=bool(block))
+        if not name:
             continue
-        if opened < 0 and not closing:
-            pieces.append(text[done : tag.start()])
-            opened, name, done = tag.start(), named, tag.start()
-        elif closing and opened >= 0 and named == name:
-            pieces.append(" " * (tag.end() - done))
-            opened, done = -1, tag.end()
-        elif closing and opened < 0:
+        if not block and not is_closing:
+            pieces.append(text[position : tag.start()])
+            block, position = name, tag.start()
+        elif is_closing and name == block:
+            pieces.append(" " * (tag.end() - position))
+            block, position = "", tag.end()
+        elif is_closing and not block:
             # A closing tag without an opening one: the chat template had put the opening tag into the prompt.
             pieces = [" " * tag.end()]
-            done = tag.end()
-    if opened >= 0:
-        return "".join(pieces) + " " * (len(text) - done), True
-    return "".join(pieces) + text[done:], False
+            position = tag.end()
+    if block:
+        return "".join(pieces) + " " * (len(text) - position), True
+    return "".join(pieces) + text[position:], False
 
 
-def _kind(tag: re.Match[str], is_open: bool) -> tuple[bool, str]:
-    """Return whether a tag closes a block, and the block's name; no name if the tag is none of reasoning."""
+def _tag_kind(tag: re.Match[str], *, is_open: bool) -> tuple[bool, str]:
+    """Return whether a tag closes a block, and the block's name; no name if the tag has nothing to do with reasoning.
+
+    `</think>`, `<|end_of_thought|>`, `[/think]` close. `<unused94>thought` opens, and any `<unused95>` then closes.
+    """
     if tag["unused"]:
         return (is_open, "unused") if is_open or tag["thought"] else (False, "")
-    closing = any(tag[group] for group in ("close", "close2", "close3")) or (tag["edge"] or "").lower().startswith(
-        "end"
-    )
-    return closing, next(tag[group].lower() for group in ("name", "name2", "name3") if tag[group])
+    is_end = (tag["edge"] or "").lower().startswith("end")
+    is_closing = is_end or any(tag[group] for group in ("close", "close2", "close3"))
+    return is_closing, next(tag[group].lower() for group in ("name", "name2", "name3") if tag[group])

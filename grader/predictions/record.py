@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader.files.json_text import MAX_DEPTH, MAX_PROBLEMS, Flaw, describe_value, quoted
 from grader.predictions.file import PredictionRecord
-from grader.predictions.layouts import ABSENT, BARE, KEY, Row, cell_text, find, first_of, texts_of
+from grader.predictions.layouts import ABSENT, BARE, KEY, Row, cell_text, first_of, texts_of, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 RECORD = '{"qid": "...", "predictions": ["..."]}'
 EXPECTED = f"expected a JSON array, or JSON Lines, of {RECORD}"
 _NAMES_SHOWN = 8
-_WHOLE_FLOAT = re.compile(r"([0-9]+)\.0+")
+_INTEGRAL_FLOAT = re.compile(r"([0-9]+)\.0+")
 
 
 def record_of(form: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
@@ -31,39 +31,41 @@ def record_of(form: Format, row: Row, position: int) -> PredictionRecord | list[
 
 
 def _record_of_tool(form: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
-    qid, texts = _id(form, row, position), _texts(form, row)
+    """Return a record in the format of another tool, or what is wrong with it."""
+    qid, texts = _record_id(form, row, position), _outputs(form, row)
     if isinstance(qid, Flaw) or isinstance(texts, Flaw):
         return [flaw for flaw in (qid, texts) if isinstance(flaw, Flaw)]
     path, predictions = texts
-    whole = texts_of(find(row, form.whole)) if form.whole and path != form.whole else None
-    filters = None
-    if form.filter and path != form.whole and isinstance(name := row.get(form.filter), str):
-        if whole and len(whole) != len(predictions):
+    filters = outputs = None
+    if form.raw_texts and path != form.raw_texts:  # a harness' filter made the predictions of the outputs
+        outputs = texts_of(value_at(row, form.raw_texts))
+        filter_name = row.get(form.filter)
+        if outputs and len(outputs) != len(predictions):
             # A filter that keeps the first of several outputs, or votes: all of them are graded.
-            predictions, whole = whole, None
-        else:
-            filters = [name] * len(predictions)
+            predictions, outputs = outputs, None
+        elif isinstance(filter_name, str):
+            filters = [filter_name] * len(predictions)
     if path in form.code:
         predictions = [fenced(code) for code in predictions]
-    outputs = whole if whole and whole != predictions else None
     return PredictionRecord(
         qid=qid,
         predictions=predictions,
-        fields=_fields(form, row),
+        fields=_other_fields(form, row),
         filters=filters,
-        outputs=outputs,
-        continued=[True] * len(predictions) if path in form.continues else None,
+        outputs=outputs if outputs != predictions else None,
+        continued=[True] * len(predictions) if path in form.continuations else None,
     )
 
 
-def _id(form: Format, row: Row, position: int) -> str | Flaw:
+def _record_id(form: Format, row: Row, position: int) -> str | Flaw:
+    """Return a record's id: its id field, else the tool's row number, else its position in the file."""
     path = form.id[-1]
     value = first_of(row, form.id)
     if value is ABSENT and form.number:
-        path, value = form.number, find(row, form.number)
+        path, value = form.number, value_at(row, form.number)
     elif value is ABSENT and path == KEY:
         value = position
-    if value is ABSENT and find(row, path) is ABSENT:
+    if value is ABSENT and value_at(row, path) is ABSENT:
         return _missing_field_flaw(path)
     value = None if value is ABSENT else value
     return _id_text(value) or Flaw(path=_flaw_path(path), message=f"expected an id, found {describe_value(value)}")
@@ -76,20 +78,20 @@ def _id_text(cell: object) -> str:
     if isinstance(cell, float) and not cell.is_integer():
         return ""
     text = cell_text(cell).strip()
-    whole = _WHOLE_FLOAT.fullmatch(text)
+    whole = _INTEGRAL_FLOAT.fullmatch(text)
     return whole[1] if whole else text
 
 
-def _texts(form: Format, row: Row) -> tuple[str, list[str]] | Flaw:
-    """Return the place of a record's texts, and the texts. An output that is null is empty: the server gave none."""
-    found = {path: value for path in form.texts if (value := find(row, path)) is not ABSENT}
-    path, value = next(((path, value) for path, value in found.items() if value not in (None, [])), ("", None))
-    if path:
-        texts = texts_of(value)
-        return (path, texts) if texts else _text_type_flaw(form, path, value)
-    if None in found.values() or first_of(row, form.error) is not ABSENT:
-        return form.texts[0], [""]
-    return _text_type_flaw(form, next(iter(found)), []) if found else _missing_field_flaw(form.texts[0])
+def _outputs(form: Format, row: Row) -> tuple[str, list[str]] | Flaw:
+    """Return the model's outputs, after the path of the field that has them; or why there are none."""
+    values = {path: value for path in form.texts if (value := value_at(row, path)) is not ABSENT}
+    for path, value in values.items():
+        if value not in (None, []):
+            texts = texts_of(value)
+            return (path, texts) if texts else _text_type_flaw(form, path, value)
+    if None in values.values() or first_of(row, form.error) is not ABSENT:
+        return form.texts[0], [""]  # the server gave no output
+    return _text_type_flaw(form, next(iter(values)), []) if values else _missing_field_flaw(form.texts[0])
 
 
 def _text_type_flaw(form: Format, path: str, value: object) -> Flaw:
@@ -110,19 +112,19 @@ def _flaw_path(path: str) -> tuple[str, ...]:
     return () if path in (KEY, BARE) else (path,)
 
 
-def _fields(form: Format, row: Row) -> Row:
-    """Return what else a record has, with its model and how it ended where the table says so."""
+def _other_fields(form: Format, row: Row) -> Row:
+    """Return a record's fields besides id and outputs; model, finish reasons, error and task under grade's names."""
     places = {"model": (form.model,), "finish_reasons": (form.finish,), "error": form.error, "doc": (form.task,)}
-    told = {name: value for name, paths in places.items() if paths[0] and (value := first_of(row, paths)) is not ABSENT}
-    parts = {"question": form.question, "options": form.options, "answer": form.gold}
-    if task := {name: value for name, path in parts.items() if path and (value := find(row, path)) is not ABSENT}:
-        told["doc"] = task
-    whole_id = () if form.number else form.id
-    texts = {path.partition(".")[0] for path in form.texts}
-    kept = {
-        name: row[name] for name in row if name not in texts and name not in (KEY, BARE, *form.leaves_out, *whole_id)
+    known = {
+        name: value for name, paths in places.items() if paths[0] and (value := first_of(row, paths)) is not ABSENT
     }
-    return {**kept, **told}
+    parts = {"question": form.question, "options": form.options, "answer": form.gold}
+    if task := {name: value for name, path in parts.items() if path and (value := value_at(row, path)) is not ABSENT}:
+        known["doc"] = task
+    id_fields = () if form.number else form.id
+    text_fields = {path.partition(".")[0] for path in form.texts}
+    consumed = {KEY, BARE, *form.ignored_fields, *id_fields, *text_fields}
+    return {**{name: value for name, value in row.items() if name not in consumed}, **known}
 
 
 def fenced(code: str) -> str:
@@ -135,12 +137,13 @@ def fenced(code: str) -> str:
 
 
 def _record_of_grade(form: Format, row: Row) -> PredictionRecord | list[Flaw]:
+    """Return a record of grade's own format. It takes the row over: what remains in it are the record's fields."""
     qid, predictions = row.get("qid"), row.get("predictions")
     if not (type(qid) is str and qid and type(predictions) is list and set(map(type, predictions)) == {str}):
         flaws = [*_missing_fields(row), *_qid_flaws(row), *islice(_prediction_flaws(row), MAX_PROBLEMS)]
         if flaws or not isinstance(predictions, list):
             return flaws
-    for name in ("qid", "predictions", *form.leaves_out):
+    for name in ("qid", "predictions", *form.ignored_fields):
         del row[name]
     fields = row or {}  # an emptied dict keeps its allocated memory
     prompts = _prompts(fields, len(predictions))
@@ -176,17 +179,19 @@ def _qid_flaws(row: Row) -> Iterator[Flaw]:
 
 
 def _prediction_flaws(row: Row) -> Iterator[Flaw]:
-    found, path = row.get("predictions", [""]), ("predictions",)
-    if isinstance(found, str):
+    predictions, path = row.get("predictions", [""]), ("predictions",)
+    if isinstance(predictions, str):
         yield Flaw(path=path, message='expected a list of strings, found a bare string; wrap it in a list: ["..."]')
-    elif not isinstance(found, list):
-        yield Flaw(path=path, message=f"expected a list of strings, found {describe_value(found)}")
-    elif not found:
+    elif not isinstance(predictions, list):
+        yield Flaw(path=path, message=f"expected a list of strings, found {describe_value(predictions)}")
+    elif not predictions:
         yield Flaw(
             path=path, message="the list is empty; a record needs at least one prediction, so leave this record out"
         )
     else:
-        yield from (_prediction_text_flaw(index, text) for index, text in enumerate(found) if not isinstance(text, str))
+        for index, text in enumerate(predictions):
+            if not isinstance(text, str):
+                yield _prediction_text_flaw(index, text)
 
 
 def _prediction_text_flaw(index: int, value: object) -> Flaw:
@@ -204,21 +209,21 @@ def tidy_fields(fields: Row) -> list[Flaw]:
     for name, value in fields.items():
         if isinstance(value, float | list | dict):
             try:
-                fields[name] = _tidy(value, 1)
+                fields[name] = _json_safe(value, 1)
             except RecursionError:
                 flaws.append(Flaw(path=(name,), message=f"nested deeper than {MAX_DEPTH} levels"))
     return flaws
 
 
-def _tidy(value: object, depth: int) -> object:
+def _json_safe(value: object, depth: int) -> object:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if depth > MAX_DEPTH:
         raise RecursionError
     if isinstance(value, list):
-        return [_tidy(part, depth + 1) for part in value]
+        return [_json_safe(part, depth + 1) for part in value]
     if isinstance(value, dict):
-        return {name: _tidy(part, depth + 1) for name, part in value.items()}
+        return {name: _json_safe(part, depth + 1) for name, part in value.items()}
     return value
 
 

@@ -52,26 +52,26 @@ def select(
         problems.append(missing_problem(file, msgspec.structs.replace(check, missing=missing), list(wanted), unit=unit))
     if problems:
         raise InputError(problems)
-    have = {record.qid: record.predictions for record in file.records}
+    predictions = {record.qid: record.predictions for record in file.records}
     notes = []
     if len(wanted) < len(known):
         notes.append(f"{PARTIAL}{_given_options(options)} selects {len(wanted)} of {len(known)} qids.")
     if missing and options.missing == "skip":
-        wanted = _with_predictions(wanted, missing, tasks, whole_units=whole_units)
+        wanted = _without_incomplete(wanted, missing, tasks, whole_units=whole_units)
         notes.append(f"{len(missing)} of {len(known)} {unit}s have no prediction and are left out (--missing skip).")
         if not wanted:
             raise InputError([f"{file.name}: no {unit} has all its predictions; --missing skip leaves all of them out"])
     elif missing:
         notes.append(f"{len(missing)} of {len(wanted)} {unit}s have no prediction and count as wrong.")
-    return {qid: have.get(qid, []) for qid in wanted}, notes
+    return {qid: predictions.get(qid, []) for qid in wanted}, notes
 
 
-def _with_predictions(
+def _without_incomplete(
     wanted: Mapping[str, None], missing: Collection[str], tasks: Mapping[str, Task], *, whole_units: bool
 ) -> dict[str, None]:
-    """Return the tasks with predictions. With `whole_units`, a unit that misses one prediction is left out whole."""
-    units = {tasks[qid].observation if whole_units else qid for qid in missing}
-    return {qid: None for qid in wanted if (tasks[qid].observation if whole_units else qid) not in units}
+    """Return the tasks that are not `missing`; with `whole_units`, nor in a unit with a missing one."""
+    incomplete_units = {tasks[qid].observation if whole_units else qid for qid in missing}
+    return {qid: None for qid in wanted if (tasks[qid].observation if whole_units else qid) not in incomplete_units}
 
 
 def _given_options(options: Options) -> str:
@@ -92,15 +92,15 @@ def selected_ids(
     units = dict.fromkeys(of_unit.values())
     if options.ids:
         named = {of_unit.get(qid, qid): qid for qid in options.ids}
-        strangers = [qid for name, qid in named.items() if name not in units]
-        if strangers:
+        unknown = [qid for name, qid in named.items() if name not in units]
+        if unknown:
             raise UsageError(
-                f"--id {strangers[0]}: the benchmark has no such {unit}. `grade show {options.benchmark}` lists the "
+                f"--id {unknown[0]}: the benchmark has no such {unit}. `grade show {options.benchmark}` lists the "
                 f"ids. For several {unit}s, repeat the option (--id A --id B)."
             )
         units = {name: None for name in units if name in named}
-    kept = set(list(units)[: options.limit])
-    return {qid: None for qid in tasks if of_unit[qid] in kept}
+    selected_units = set(list(units)[: options.limit])
+    return {qid: None for qid in tasks if of_unit[qid] in selected_units}
 
 
 def _between(tasks: Mapping[str, Task], options: Options, unit: str, column: str | None) -> dict[str, Task]:
@@ -115,11 +115,11 @@ def _between(tasks: Mapping[str, Task], options: Options, unit: str, column: str
         except ValueError:
             value = quoted(str(task.row.get(column)))
             raise InputError([f"{unit} {quoted(qid)}: {value} in column {column} is not a day: 2024-08-01"]) from None
-    found = {qid: task for qid, task in tasks.items() if since <= days[qid] <= until}
-    if not found:
+    selected = {qid: task for qid, task in tasks.items() if since <= days[qid] <= until}
+    if not selected:
         first, last = min(days.values()), max(days.values())
         raise UsageError(f"{_given_options(options)}: no {unit} is of these days; the data has {first} to {last}.")
-    return found
+    return selected
 
 
 def _day(text: str) -> datetime.date:
@@ -149,10 +149,10 @@ _SUGGESTIONS = 5
 """Number of unknown qids that get a "did you mean"; each is compared with up to `_CANDIDATES` known ones."""
 _CANDIDATES = 2000
 
-_ROWS = (
+_ROW_NUMBERS_HINT = (
     "The ids of the data are row numbers; if the records are in this order, number them, too: --fields id=#,reply=FIELD"
 )
-_RIGHT = "Are the benchmark (-b), the split (--split) and the data (--data) right?"
+_DATA_HINT = "Are the benchmark (-b), the split (--split) and the data (--data) right?"
 
 
 class QidCheck(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,11 +166,11 @@ class QidCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 def check_against(file: PredictionFile, known: Collection[str]) -> QidCheck:
     """Compare the file's qids with the benchmark's; the caller decides whether missing ones are an error."""
-    expected = set(known)
-    have = {record.qid for record in file.records}
+    known_qids = set(known)
+    file_qids = {record.qid for record in file.records}
     return QidCheck(
-        unknown=[record.qid for record in file.records if record.qid not in expected],
-        missing=[qid for qid in known if qid not in have],
+        unknown=[record.qid for record in file.records if record.qid not in known_qids],
+        missing=[qid for qid in known if qid not in file_qids],
     )
 
 
@@ -179,32 +179,37 @@ def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[st
 
     If most are unknown, the last line asks whether the benchmark, the split and the data are right.
     """
+    if not check.unknown:
+        return []
     where = {record.qid: record.place("qid") for record in file.records}
-    number, most = len(check.unknown), 2 * len(check.unknown) > len(file.records)
-    if check.unknown and number == len(file.records):
+    first = where[check.unknown[0]]
+    number = len(check.unknown)
+    is_majority = 2 * number > len(file.records)
+    if number == len(file.records):
         both = f"the file has {names(check.unknown)}, the benchmark {names(known)}"
-        hint = f" {_ROWS}" if number == len(known) and set(known) == set(map(str, range(number))) else ""
-        return [f"{where[check.unknown[0]]}: no qid of the file is a {unit} of the benchmark: {both}. {_RIGHT}{hint}"]
+        has_row_numbers = number == len(known) and set(known) == set(map(str, range(number)))
+        hint = f" {_ROW_NUMBERS_HINT}" if has_row_numbers else ""
+        return [f"{first}: no qid of the file is a {unit} of the benchmark: {both}. {_DATA_HINT}{hint}"]
     if number > _SUGGESTIONS:
-        said = f"{number:,} of {len(file.records):,} qids are no {unit} of the benchmark: {names(check.unknown)}"
-        return [f"{where[check.unknown[0]]}: {said}.{f' {_RIGHT}' if most else ''}"]
+        problem = f"{number:,} of {len(file.records):,} qids are no {unit} of the benchmark: {names(check.unknown)}"
+        return [f"{first}: {problem}.{f' {_DATA_HINT}' if is_majority else ''}"]
     lines = []
     for qid in check.unknown:
         near = _nearest(qid, known)
         hint = f"; did you mean {quoted(near)}?" if near else ""
         lines.append(f"{where[qid]}: the benchmark has no {unit} {quoted(qid)}{hint}")
-    if most:
-        lines.append(f"{number:,} of {len(file.records):,} qids are unknown. {_RIGHT}")
+    if is_majority:
+        lines.append(f"{number:,} of {len(file.records):,} qids are unknown. {_DATA_HINT}")
     return lines
 
 
 def _version_hint(unknown: Collection[str], versions: Mapping[str, Collection[str]], unit: str) -> list[str]:
     """Return which other version of the data has the unknown qids."""
-    found = {name: len(set(ids).intersection(unknown)) for name, ids in versions.items()}
+    numbers = {name: len(set(ids).intersection(unknown)) for name, ids in versions.items()}
     return [
         f"{counted(number, unit)} of {name} {'is' if number == 1 else 'are'} not in this data: the file answers "
         f"{name}, so give its data with --data, or leave these records out."
-        for name, number in found.items()
+        for name, number in numbers.items()
         if number
     ]
 
@@ -228,6 +233,7 @@ def _nearest(qid: str, known: Collection[str]) -> str | None:
             return candidate
     if qid.isdigit():  # every number is similar to some other number
         return None
+    # A qid can be as long as a text; comparing takes the square of its length.
     near = difflib.get_close_matches(qid[:200], list(islice(_similar_qids(qid, known), _CANDIDATES)), 1, 0.8)
     return near[0] if near else None
 

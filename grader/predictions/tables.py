@@ -31,14 +31,14 @@ class TableRow(NamedTuple):
     cells: Row
 
 
-class TableFault(Exception):  # noqa: N818 - a place in a file, found on purpose
+class TableFault(Exception):  # noqa: N818 - it becomes one of the problems of a file
     """Raised for a table that cannot be read, with the line."""
 
     def __init__(self, line: int, message: str, columns: list[str] | None = None) -> None:
         super().__init__(message)
         self.line, self.message = line, message
         self.columns = columns
-        """The columns of a table without predictions."""
+        """The columns of a table that could be read, if it has no predictions; None for a damaged table."""
 
 
 def separator(data: bytes, is_wanted: IsWanted) -> str | None:

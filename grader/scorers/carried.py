@@ -10,7 +10,7 @@ import msgspec
 
 from grader.data.tables import BROKEN_SHARE, Rows
 from grader.predictions import formats
-from grader.predictions.evidence import evidence_of, row_of
+from grader.predictions.evidence import evidence_of, task_row_of
 from grader.scorers.choice.items import options_in
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def carried_rows(
     With `letters`, tasks need options, in columns of these names, in the column `options` or, with `in_text`, at the
     end of the question.
     """
-    if not formats.format_named(file.format).carries:
+    if not formats.format_named(file.format).has_task:
         return None
     make = _row_with_options_in_text if in_text else partial(_row, letters=letters, options=options)
     found = [make(record, file, benchmark) for record in file.records]
@@ -51,7 +51,7 @@ def _row(
 ) -> tuple[Row, bool]:
     """Return the row that a record carries, and whether it has all parts: one that lacks some is a broken row."""
     columns, said = benchmark.columns, evidence_of(record, file, benchmark)
-    row: Row = {columns.id: record.qid, **row_of(record)}
+    row: Row = {columns.id: record.qid, **task_row_of(record)}
     row[columns.id] = record.qid
     answer, question = getattr(columns, "answer", None), columns.question
     if letters and not options:
@@ -66,5 +66,5 @@ def _row(
     is_number = isinstance(row.get(answer or ""), int) and letters and getattr(benchmark, "answer_from", None) is None
     if answer and (answer not in row or is_number):
         row[answer] = said.gold_letter or None
-    has_answer = not answer or answer in row_of(record) or row[answer] is not None
+    has_answer = not answer or answer in task_row_of(record) or row[answer] is not None
     return row, options_there and has_answer and bool(not question or row[question] or letters)

@@ -69,7 +69,7 @@ def _with_oddities(sample: SampleResult, oddities: Oddities) -> SampleResult:
         careful = Reading(outcome=Outcome.UNSCORED, credit=None, detail=failure.sentence, rule=SERVER_FAILURE)
         return msgspec.structs.replace(sample, careful=careful)
     careful = sample.careful
-    if key in oddities.whole:
+    if key in oddities.outputs:
         # The span is one of the whole output, and what is shown is the prediction.
         careful = msgspec.structs.replace(careful, span=msgspec.UNSET)
     if key in oddities.unfinished and careful.rule_name in _IN_A_SENTENCE:

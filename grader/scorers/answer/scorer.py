@@ -163,7 +163,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         aggregates.check_k(run.predictions, run.options.k)
         declared = run.benchmark
         protocol = declared.protocols[run.protocol]
-        full_outputs = run.oddities.whole
+        full_outputs = run.oddities.outputs
         with Comparer() as comparer:
             samples = [
                 _sample(task, number, _readings(task, text, full_outputs.get((task.id, number), text), run, comparer))

@@ -142,7 +142,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         notes = list(map(Note, self._question_notes(run)))
         version = declared.protocols[run.protocol].reader
         replies = choice_items.read_replies(
-            items, run.predictions, version, run.observer, run.oddities.whole, marks=declared.answer_between
+            items, run.predictions, version, run.observer, run.oddities.outputs, marks=declared.answer_between
         )
         for reply in replies:
             reply.is_failure = (reply.item.id, reply.sample) in run.oddities.failures
