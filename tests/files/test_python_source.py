@@ -5,7 +5,7 @@ import sys
 import threading
 
 from grader.files.python_source import literal_from, tree_from
-from grader.scorers.execution.regions import Budget, runs
+from grader.scorers.execution.code_spans import Budget, code_spans
 from tests.conftest import ROOT
 
 
@@ -32,7 +32,7 @@ def test_threads_that_parse_at_the_same_time_all_get_their_trees() -> None:
                 Forgotten()
                 tree_from(source)
                 literal_from("[1, [2, [3]]]")
-                assert [*runs(source, Budget())]
+                assert [*code_spans(source, Budget())]
         except BaseException as error:
             problems.append(error)
 

@@ -17,10 +17,10 @@ from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution.assembly import read_signature
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.declaration import ExecutionProtocol
+from grader.scorers.execution.job_runner import JobRunner
 from grader.scorers.execution.pipeline import Pipeline
-from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
-from grader.scorers.execution.states import Judged, NotJudged
+from grader.scorers.execution.states import Judgeable, NotJudgeable
 from tests.scorers.execution.made import make
 
 MARKS = [pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")]
@@ -112,27 +112,27 @@ def replayed(source: str, test: str, signature: str = SIGNATURE, reference: str 
     return judged(spec, recorded, answers(source, spec, recorded))
 
 
-def state_of(test: str, signature: str = SIGNATURE, reference: str | None = None) -> Judged | NotJudged:
+def state_of(test: str, signature: str = SIGNATURE, reference: str | None = None) -> Judgeable | NotJudgeable:
     """Return the state of a task with tests: its calls and expected answers, or why it is not judged."""
     with Spool() as spool:
         tasks = {"task": make("task", signature, test, {}, reference)}
-        pipeline = Pipeline(tasks, Settler(_executor(), Silent()), spool, Limits(), PROTOCOL)
+        pipeline = Pipeline(tasks, JobRunner(_executor(), Silent()), spool, Limits(), PROTOCOL)
         pipeline.prepare(["task"])
         found = pipeline.states["task"]
-    assert isinstance(found, (Judged, NotJudged)), found
+    assert isinstance(found, (Judgeable, NotJudgeable)), found
     return found
 
 
 def graded(source: str, test: str, signature: str = SIGNATURE, reference: str | None = None) -> Judgement:
     """Return the careful verdict, reached as in a run of `grade`."""
-    settler = Settler(_executor(), Silent())
+    settler = JobRunner(_executor(), Silent())
     with Spool() as spool:
         tasks = {"task": make("task", signature, test, {}, reference)}
         pipeline = Pipeline(tasks, settler, spool, Limits(), PROTOCOL)
         candidate = Candidate(qid="task", source=source)
         verdicts = pipeline.verdicts([candidate])
-        assert not pipeline.states.broken, pipeline.states.broken
-        assert not pipeline.states.why(NotJudged), pipeline.states.why(NotJudged)
+        assert not pipeline.states.reference_failures, pipeline.states.reference_failures
+        assert not pipeline.states.reasons(NotJudgeable), pipeline.states.reasons(NotJudgeable)
         found = verdicts[candidate]
     assert found.judgement is not None, found.lost
     return found.judgement

@@ -5,7 +5,7 @@
 import phases
 from phases import CONFIRMED
 
-from grader.scorers.execution.states import Judged, NotJudged
+from grader.scorers.execution.states import Judgeable, NotJudgeable
 from tests.tables import each
 
 pytestmark = phases.MARKS
@@ -285,9 +285,9 @@ def test_tests_with_threads_make_the_same_calls_each_time() -> None:
 def test_a_reference_that_leaves_nothing_to_compare_makes_a_task_that_is_not_judged() -> None:
     """`pass` would pass. What it prints, or changes in its arguments, would be the answer."""
     test = "x = [2, 1]\nassert solution(x) is None"
-    assert isinstance(phases.state_of(test, reference="def solution(a):\n    pass"), NotJudged)
+    assert isinstance(phases.state_of(test, reference="def solution(a):\n    pass"), NotJudgeable)
     for body in ("print(a)", "a.sort()"):
-        assert isinstance(phases.state_of(test, reference=f"def solution(a):\n    {body}"), Judged)
+        assert isinstance(phases.state_of(test, reference=f"def solution(a):\n    {body}"), Judgeable)
         found = phases.beside("def solution(a):\n    pass", test, reference=f"def solution(a):\n    {body}")
         assert (found["confirmed"], found["kind"]) == (False, "unlike")
 

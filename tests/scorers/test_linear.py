@@ -122,7 +122,7 @@ ANSWER_MODULES = {"number": ("numbers", "answer.amounts"), "yes_no": ("yes_no",)
 READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "execution": (
         execution,
-        tuple(f"execution.{name}" for name in ("extraction", "careful_program", "reply_forms", "regions")),
+        tuple(f"execution.{name}" for name in ("extraction", "careful_program", "reply_forms", "code_spans")),
     ),
     "lmms-eval": (lmms_eval, ("choice.official",)),
     "vlmevalkit": (vlmevalkit, ("choice.official",)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers.execution import jobs
-from grader.scorers.execution.candidate import Candidate, CandidateAnswers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -13,8 +12,9 @@ if TYPE_CHECKING:
     from grade_sandbox.jobs import Job
 
     from grader.sandbox.interface import Limits
+    from grader.scorers.execution.candidate import Candidate
     from grader.scorers.execution.declaration import ExecutionProtocol
-    from grader.scorers.execution.settling import Settler
+    from grader.scorers.execution.job_runner import JobRunner
     from grader.scorers.execution.spool import Spool, StoredAnswers
     from grader.scorers.execution.states import States
     from grader.scorers.execution.tasks import CodeTask
@@ -25,81 +25,108 @@ FIRST_SECONDS = 0.5
 
 
 class AnswerRequest(NamedTuple):
-    """A program, and what it is asked."""
+    """A program, and the calls that it has to answer."""
 
     candidate: Candidate
     calls: Sequence[str]
-    job: Callable[[Sequence[str]], Job]
+    make_job: Callable[[Sequence[str]], Job]
     """Returns the job in which it answers these calls."""
-    remembers: bool = False
+    keeps_state: bool = False
     """Whether an answer may depend on the calls before, because one process answers them."""
 
 
-class Answering:
+class CandidateAnswers:
+    """The answers of one candidate."""
+
+    __slots__ = ("infrastructure_error", "parts")
+
+    def __init__(self) -> None:
+        self.parts: list[StoredAnswers] = []
+        """Its answers, in as many parts as there were jobs."""
+        self.infrastructure_error = ""
+        """Why it has no answers."""
+
+
+class AnswerCollector:
     """Gets the answers of programs, and keeps them until they are judged."""
 
-    def __init__(self, settler: Settler, spool: Spool) -> None:
-        self._settler, self._spool = settler, spool
-        self.found: dict[Candidate, CandidateAnswers] = {}
+    def __init__(self, runner: JobRunner, spool: Spool) -> None:
+        self._runner, self._spool = runner, spool
+        self.answers: dict[Candidate, CandidateAnswers] = {}
 
-    def run(
+    def collect(
         self,
         phase: str,
         requests: Iterable[AnswerRequest],
-        wrong: Callable[[Sequence[Candidate]], Collection[Candidate]] | None = None,
+        decided: Callable[[Sequence[Candidate]], Collection[Candidate]] | None = None,
     ) -> None:
         """Let programs answer that have not answered yet.
 
-        A supervisor that was busy with one for a minute leaves the rest of its calls to another job. `wrong`: returns
-        those whose answers so far decide their verdicts. Such programs are asked nothing more, and slow ones are
-        interrupted early for this. What is not wrong answers the rest, or everything again if it `remembers` calls.
+        A supervisor that was busy with one for a minute leaves the other calls to another job. `decided`: returns those
+        whose answers so far decide their verdicts; slow programs are interrupted early to find them.
         """
-        new = {one.candidate: one for one in requests if one.candidate not in self.found}
+        new = {request.candidate: request for request in requests if request.candidate not in self.answers}
         # Most programs that never end have a `while` loop. Started last, one would run alone while other workers wait.
-        open_ = sorted(new.values(), key=lambda one: "while" not in one.candidate.source)
-        if wrong is not None:
-            open_ = self._run(phase, open_, FIRST_SECONDS)
-            decided = wrong([one.candidate for one in open_]) if open_ else ()
-            open_ = [one for one in open_ if one.candidate not in decided]
-            for place, one in enumerate(open_):
-                if one.remembers:
-                    del self.found[one.candidate]
-                    open_[place] = new[one.candidate]
-        while open_:
-            open_ = self._run(phase, open_)
+        waiting = sorted(new.values(), key=lambda request: "while" not in request.candidate.source)
+        if decided is not None:
+            waiting = self._answer_undecided(phase, waiting, decided)
+        while waiting:
+            waiting = self._run(phase, waiting)
 
-    def _run(self, phase: str, requests: list[AnswerRequest], most: float | None = None) -> list[AnswerRequest]:
-        """Let programs answer in one job each; return those that have calls left. `most`: see `jobs.at_most`."""
-        made = [one.job(one.calls) for one in requests]
-        if most is not None:
-            made = [jobs.at_most(most, job) for job in made]
-        items = [(self._settler.key(job), job) for job in made]
-        kept: dict[str, StoredAnswers] = {}
-        lost: dict[str, str] = {}
-        for key, result in self._settler.settle(phase, items):
+    def _answer_undecided(
+        self,
+        phase: str,
+        requests: list[AnswerRequest],
+        decided: Callable[[Sequence[Candidate]], Collection[Candidate]],
+    ) -> list[AnswerRequest]:
+        """Let programs answer for a short time; return what is still to answer of those that are not decided."""
+        unfinished = self._run(phase, requests, FIRST_SECONDS)
+        decided_ones = decided([request.candidate for request in unfinished]) if unfinished else ()
+        whole = {request.candidate: request for request in requests}
+        undecided = [request for request in unfinished if request.candidate not in decided_ones]
+        for number, request in enumerate(undecided):
+            if request.keeps_state:  # a new process has to answer all calls again
+                del self.answers[request.candidate]
+                undecided[number] = whole[request.candidate]
+        return undecided
+
+    def _run(self, phase: str, requests: list[AnswerRequest], deadline: float | None = None) -> list[AnswerRequest]:
+        """Let programs answer in one job each; return those that have calls left.
+
+        `deadline`: see `jobs.with_deadline`.
+        """
+        job_list = [request.make_job(request.calls) for request in requests]
+        if deadline is not None:
+            job_list = [jobs.with_deadline(deadline, job) for job in job_list]
+        items = [(self._runner.key(job), job) for job in job_list]
+        stored: dict[str, StoredAnswers] = {}
+        errors: dict[str, str] = {}
+        for key, result in self._runner.run(phase, items):
             if isinstance(result, str):
-                lost[key] = result
+                errors[key] = result
             elif result.answer is not None:
-                kept[key] = self._spool.put(key, result.answer)
-        rest = []
-        for (key, _), one in zip(items, requests, strict=True):
-            found = self.found.setdefault(one.candidate, CandidateAnswers())
-            if key not in kept:
-                found.lost = lost.get(key, "it was not run")
-            else:
-                found.answers.append(kept[key])
-                if 0 < kept[key].replies < len(one.calls) and not kept[key].evidence.has_ended:
-                    rest.append(one._replace(calls=one.calls[kept[key].replies :]))
-        return rest
+                stored[key] = self._spool.put(key, result.answer)
+        unfinished = []
+        for (key, _), request in zip(items, requests, strict=True):
+            answers = self.answers.setdefault(request.candidate, CandidateAnswers())
+            if key not in stored:
+                answers.infrastructure_error = errors.get(key, "it was not run")
+                continue
+            part = stored[key]
+            answers.parts.append(part)
+            # A living process without any reply has not loaded its program, so it would answer nothing later, either.
+            if 0 < part.reply_count < len(request.calls) and not part.evidence.has_ended:
+                unfinished.append(request._replace(calls=request.calls[part.reply_count :]))
+        return unfinished
 
 
-class Tools(NamedTuple):
+class Context(NamedTuple):
     """What the calls and the judge of every kind of task need."""
 
     tasks: Mapping[str, CodeTask]
-    settler: Settler
+    runner: JobRunner
     spool: Spool
     limits: Limits
     protocol: ExecutionProtocol
-    answering: Answering
+    collector: AnswerCollector
     states: States

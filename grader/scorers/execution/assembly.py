@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
 import typing
 from typing import TypeAlias
 
 import msgspec
 
-from grader.scorers.execution.careful_program import WantedProgram, find, has_code
-from grader.scorers.execution.extraction import NOTHING, Rules, defined, extract, extract_plain, parse, tree_of
+from grader.scorers.execution.careful_program import WantedProgram, find_program, has_code
+from grader.scorers.execution.extraction import (
+    EMPTY_BODY,
+    Rules,
+    cached_tree,
+    defined_names,
+    extract,
+    extract_plain,
+    parse_or_none,
+)
 from grader.scorers.execution.statements import (
     is_constant,
     is_main_guard,
-    names_lacking,
-    says_nothing,
+    is_noop,
     statements,
-    unparsed,
+    undefined_names,
+    unparse,
 )
 
 _Scope: TypeAlias = ast.FunctionDef | ast.ClassDef
@@ -29,9 +36,9 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
 
     source: str
     """The signature made a complete program by appending `    pass`, if it ends with a function."""
-    stubs: tuple[str, ...]
+    required_functions: tuple[str, ...]
     """Top-level functions that the candidate must write: the signature's last one, and others without a body."""
-    tested_classes: tuple[str, ...] = ()
+    required_classes: tuple[str, ...] = ()
     """Top-level classes that the candidate must write. Their objects stay in the candidate's process."""
     classes: tuple[str, ...]
     """The other top-level classes, nested classes, and names that may be classes (`Point = namedtuple(...)`). Their
@@ -40,7 +47,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def required(self) -> tuple[str, ...]:
         """Functions and classes that the candidate must write."""
-        return (*self.stubs, *self.tested_classes)
+        return (*self.required_functions, *self.required_classes)
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,31 +65,50 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def has_official(self) -> bool:
         """Whether the official extraction finds anything."""
-        return bool(self.completion.strip()) and self.completion != NOTHING
+        return bool(self.completion.strip()) and self.completion != EMPTY_BODY
 
 
 @functools.lru_cache(maxsize=4096)
 def read_signature(text: str) -> Signature:
-    """Read a task's `function_signature`."""
-    text = _terminated(text)
-    # A signature without a function has no body: it is empty, or has only imports. One that ends with a method's
-    # first line, as LeetCode's starter code does, has its body deeper.
-    deeper = re.match(r"\s*", text.rstrip().rpartition("\n")[2])[0]  # type: ignore[index]
-    forms = (text + NOTHING + "\n", text, text.rstrip() + "\n" + deeper + NOTHING + "\n")
-    source = next((form for form in forms if parse(form) is not None), forms[0])
-    tree = parse(source) or ast.Module(body=[], type_ignores=[])
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    stubs = tuple(node.name for node in functions if all(map(says_nothing, node.body)) or node is tree.body[-1])
-    tested = tuple(
+    """Read a task's signature, and decide what the candidate must write.
+
+    That is the function at its end (`def f(a):` and perhaps a docstring) and any other without a body; or a class whose
+    methods have no bodies, as in LeetCode's starter code. Imports and helpers with a body are there for its use.
+    """
+    source = _with_empty_body(_terminated(text))
+    tree = parse_or_none(source) or ast.Module(body=[], type_ignores=[])
+    functions = [
         node.name
         for node in tree.body
-        if isinstance(node, ast.ClassDef) and _is_tested(node, last=node is tree.body[-1] and not stubs)
+        if isinstance(node, ast.FunctionDef) and (all(map(is_noop, node.body)) or node is tree.body[-1])
+    ]
+    required_classes = [
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and _is_required(node, is_only=node is tree.body[-1] and not functions)
+    ]
+    others = [node for node in tree.body if getattr(node, "name", "") not in required_classes]
+    return Signature(
+        source=source,
+        required_functions=tuple(functions),
+        required_classes=tuple(required_classes),
+        classes=tuple(name for node in others for name in _classes(node)),
     )
-    classes = tuple(name for node in tree.body if getattr(node, "name", "") not in tested for name in _classes(node))
-    return Signature(source=source, stubs=stubs, tested_classes=tested, classes=classes)
 
 
-def _is_tested(node: ast.ClassDef, *, last: bool) -> bool:
+def _with_empty_body(text: str) -> str:
+    """Return a signature as a valid program: the first of these forms that is valid, else the first."""
+    last_line = text.rstrip().rpartition("\n")[2]
+    indentation = last_line[: len(last_line) - len(last_line.lstrip())]
+    forms = (
+        text + EMPTY_BODY + "\n",  # it ends with a function
+        text,  # it is empty, or has only imports
+        text.rstrip() + "\n" + indentation + EMPTY_BODY + "\n",  # it ends with the first line of a method
+    )
+    return next((form for form in forms if parse_or_none(form) is not None), forms[0])
+
+
+def _is_required(node: ast.ClassDef, *, is_only: bool) -> bool:
     """Whether the candidate must write a class: its methods have no bodies, or it is all that the signature asks for.
 
     Exceptions and enumerations say everything by their names.
@@ -90,7 +116,7 @@ def _is_tested(node: ast.ClassDef, *, last: bool) -> bool:
     if any(ast.unparse(base).endswith(_COMPLETE) for base in node.bases):
         return False
     methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
-    return last or bool(methods and all(all(map(says_nothing, method.body)) for method in methods))
+    return is_only or bool(methods and all(all(map(is_noop, method.body)) for method in methods))
 
 
 _COMPLETE = ("Exception", "Error", "Warning", "Enum", "Flag", "NamedTuple", "TypedDict", "Protocol")
@@ -98,6 +124,7 @@ _COMPLETE = ("Exception", "Error", "Warning", "Enum", "Flag", "NamedTuple", "Typ
 
 
 def _classes(node: ast.stmt, outer: str = "") -> list[str]:
+    """Return the names that a statement may give to classes: also nested ones, and `Point = namedtuple(...)`."""
     if isinstance(node, ast.ClassDef):
         name = f"{outer}{node.name}"
         return [name, *(inner for part in node.body for inner in _classes(part, f"{name}."))]
@@ -107,70 +134,96 @@ def _classes(node: ast.stmt, outer: str = "") -> list[str]:
 
 
 def assemble(
-    prediction: str, signature_text: str, rules: Rules, tested: tuple[str, ...] = (), prelude: str | None = None
+    prediction: str,
+    signature_text: str,
+    rules: Rules,
+    names_to_define: tuple[str, ...] = (),
+    prelude: str | None = None,
 ) -> Program:
     """Assemble one prediction by these rules, and as a person would.
 
-    `tested`: the names that the tests use. They say what to write if the signature does not. `prelude`: the code that
-    the program runs behind, if that is not the signature.
+    `names_to_define`: the names that the tests use. They say what to write if the signature does not. `prelude`: the
+    code that the program runs behind, if that is not the signature.
     """
     declared = read_signature(signature_text)
-    names = declared.required or tested
+    names = declared.required or names_to_define
     block = extract_plain(prediction, names) if rules == "plain" else extract(prediction, rules)
-    content = _with_signature(block, _terminated(signature_text))
-    tree = tree_of(content)
-    as_written = rules in {"plain", "livecodebench"}
-    completion = content if as_written else official_completion(content, tree)
-    source = declared.source if prelude is None else prelude
-    given = frozenset(defined(parse(source) or _EMPTY)).difference(names)
-    prompt = "" if prelude is None else _typing_of(declared.source) + declared.source
-    found = find(prediction, WantedProgram(names, _terminated(signature_text), given, prompt))
-    if found is None:
-        made = Program(completion=completion)
-        return msgspec.structs.replace(made, is_missing=not (made.has_official and has_code(prediction)))
-    careful = tree_of(found) or _EMPTY
-    lost = [] if as_written else [node for node in careful.body if not isinstance(node, _SHOWN)]
-    is_first = prelude is not None or not _has_future(careful)  # behind the signature, that import would be too late
-    if is_first and not lost and found.strip("\n") == content.strip("\n"):
-        return Program(completion=completion)
-    official = [_essence(one, names) for one in (tree, tree_of(completion)) if one is not None]
-    other = _essence(careful, names)
-    if is_first and (official[-1:] == [other] or (official[:1] == [other] and not lost)):
-        return Program(completion=completion)
-    return Program(completion=completion, recovered=found, difference=_difference(official[:1], other, lost))
+    block = _with_signature(block, _terminated(signature_text))
+    block_tree = cached_tree(block)
+    keeps_block = rules in {"plain", "livecodebench"}
+    completion = block if keeps_block else official_completion(block, block_tree)
+    program = Program(completion=completion)
+    recovered = find_program(prediction, _wanted_program(declared, signature_text, names, prelude))
+    if recovered is None:
+        is_missing = not (program.has_official and has_code(prediction))
+        return msgspec.structs.replace(program, is_missing=is_missing)
+    tree = cached_tree(recovered) or _EMPTY_MODULE
+    dropped = [] if keeps_block else [node for node in tree.body if not isinstance(node, _KEPT_OFFICIALLY)]
+    essence = _essence(tree, names)
+    block_essence = None if block_tree is None else _essence(block_tree, names)
+    completion_tree = cached_tree(completion)
+    equals_completion = completion_tree is not None and _essence(completion_tree, names) == essence
+    equals_block = (block_essence == essence or recovered.strip("\n") == block.strip("\n")) and not dropped
+    # Behind the signature, an import from `__future__` would be too late, so it needs the recovered program.
+    is_too_late = prelude is None and _has_future_import(tree)
+    if (equals_completion or equals_block) and not is_too_late:
+        return program
+    difference = _describe_difference(block_essence, essence, dropped)
+    return msgspec.structs.replace(program, recovered=recovered, difference=difference)
 
 
-def _typing_of(source: str) -> str:
+def _wanted_program(
+    declared: Signature, signature_text: str, names: tuple[str, ...], prelude: str | None
+) -> WantedProgram:
+    """Return what the program in a reply has to be."""
+    source_before = declared.source if prelude is None else prelude
+    available = frozenset(defined_names(parse_or_none(source_before) or _EMPTY_MODULE)).difference(names)
+    prompt = "" if prelude is None else _typing_import(declared.source) + declared.source
+    return WantedProgram(names, _terminated(signature_text), available, prompt)
+
+
+def _typing_import(source: str) -> str:
     """Return the import of typing's names that starter code uses without one, as LeetCode's does."""
-    names = names_lacking(statements(source)).intersection(typing.__all__)
+    names = undefined_names(statements(source)).intersection(typing.__all__)
     return f"from typing import {', '.join(sorted(names))}\n" if names else ""
 
 
-_EMPTY = ast.Module(body=[], type_ignores=[])
+_EMPTY_MODULE = ast.Module(body=[], type_ignores=[])
 _NOT_FOUND = "keeps the code of the answer, which the official extraction does not find"
 _NEEDLESS = "does not run tests and demonstrations of its own"
 
 
 def _essence(tree: ast.Module, names: tuple[str, ...]) -> list[str]:
     """Return the statements of a program, without those that do nothing where its functions are called."""
-    kept = (n for n in tree.body if not (isinstance(n, ast.Pass) or is_constant(n) or (names and is_main_guard(n))))
-    return (unparsed(kept) or "").split("\n")
+    nodes = [
+        node
+        for node in tree.body
+        if not (isinstance(node, ast.Pass) or is_constant(node) or (names and is_main_guard(node)))
+    ]
+    return (unparse(nodes) or "").split("\n")
 
 
-def _has_future(tree: ast.Module) -> bool:
+def _has_future_import(tree: ast.Module) -> bool:
     return any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
 
 
-def _difference(official: list[list[str]], careful: list[str], lost: list[ast.stmt]) -> str:
-    """Return in words what a careful program does otherwise than the official code block."""
-    if not official or not {*careful} <= {*official[0]}:
+def _describe_difference(block: list[str] | None, recovered: list[str], dropped: list[ast.stmt]) -> str:
+    """Return in words what a recovered program does otherwise than the official code block.
+
+    `block`: the statements of that block; None if it is invalid. `dropped`: what the official assembly drops of the
+    recovered program.
+    """
+    if block is None or not {*recovered} <= {*block}:
         return _NOT_FOUND
-    if not lost:
+    if not dropped:
         return _NEEDLESS
-    names = dict.fromkeys(
-        n.id for one in lost for n in ast.walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    variables = dict.fromkeys(
+        part.id
+        for node in dropped
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
     )
-    return f"keeps top-level {', '.join(names) or 'statements'}"
+    return f"keeps top-level {', '.join(variables) or 'statements'}"
 
 
 def head(signature_text: str, completion: str) -> str:
@@ -229,5 +282,5 @@ def official_completion(content: str, tree: ast.Module | None) -> str:
     return "\n".join(collector.parts)
 
 
-_SHOWN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+_KEPT_OFFICIALLY = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 """The statements that the official assembly keeps."""

@@ -1,18 +1,14 @@
-"""A program whose verdict is to be found, and what is known of it."""
+"""A program whose verdict is to be reached, and what is known of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from grader.results import Calls, Outcome, Reading
 from grader.sandbox.answer import Judgement
-
-if TYPE_CHECKING:
-    from grader.scorers.execution.spool import StoredAnswers
-
 
 ProgramRole = Literal["sample", "reference", "official"]
 """`official`: a sample in the form in which a published harness runs it."""
@@ -26,7 +22,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     role: ProgramRole = "sample"
     hash_seed: int = 0
     """Another one, and other random numbers, for the second run of a reference solution."""
-    tells: bool = False
+    reports_side_effects: bool = False
     """Whether its answers to inputs have the changed arguments and what was printed."""
 
 
@@ -51,9 +47,9 @@ class Readings(msgspec.Struct, frozen=True, kw_only=True):
     careful: Reading
     calls: Calls | msgspec.UnsetType = msgspec.UNSET
     seconds: float = 0.0
-    text: str = "unscored"
-    """The official result text."""
-    right: list[bool] = []
+    official_text: str = "unscored"
+    """The result as the official evaluator writes it."""
+    right_outputs: list[bool] = []
     """Whether each output is right, in the careful reading."""
     outputs: Sequence[Output] = ()
     base: tuple[bool, bool] | None = None
@@ -65,22 +61,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     judgement: Judgement | None = None
     readings: Readings | None = None
-    lost: str = ""
+    infrastructure_error: str = ""
     """Why nothing is known, if there is neither."""
-    is_late: bool = False
-    """Whether the tests arrive at the very call in which the program has used up its time."""
-
-
-class CandidateAnswers:
-    """What was found out about a candidate so far."""
-
-    __slots__ = ("answers", "lost")
-
-    def __init__(self) -> None:
-        self.answers: list[StoredAnswers] = []
-        """Its answers, in as many parts as there were jobs."""
-        self.lost = ""
-        """Why it has no answers."""
+    is_official_timeout: bool = False
+    """Whether the tests arrive at the very call in which the program used up its time, as they would officially."""
 
 
 class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,9 +72,9 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
 
     completion: Verdict = Verdict()
     """Verdict on the official completion."""
-    whole: Verdict | None = None
-    """Verdict on the text as written, if the official completion lost some of it."""
+    recovered: Verdict | None = None
+    """Verdict on the careful completion, if it is another program."""
     not_judged: str = ""
     """Why the task is outside the careful reading; empty if it is not."""
-    calls: int = 0
+    call_count: int = 0
     """Number of calls of the task."""

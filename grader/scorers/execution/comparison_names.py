@@ -16,7 +16,7 @@ Careful never accepts a number that differs a little, unless the protocol says s
 """
 
 
-def readings_of(compare: str, compare_careful: str) -> tuple[str, str]:
+def comparisons_of(compare: str, compare_careful: str) -> tuple[str, str]:
     """Return the comparisons of printed texts in both readings, by a protocol's fields."""
     official = "lines" if compare == EVALPLUS else compare
     return official, compare_careful or CAREFUL.get(official, official)

@@ -115,8 +115,9 @@ class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fi
         """Return what is wrong with the declared columns and comparisons; empty if they are valid."""
         for name, protocol in self.protocols.items():
             for field, value in (("compare", protocol.compare), ("compare_careful", protocol.compare_careful)):
-                is_named = value and (field, value) != ("compare", EVALPLUS)
-                if is_named and (problem := comparison_problem(value)):
+                # EvalPlus' comparison is an official one only, and is no comparison of printed texts.
+                names_text_comparison = value and (field, value) != ("compare", EVALPLUS)
+                if names_text_comparison and (problem := comparison_problem(value)):
                     return f"protocols.{name}: {field} = {value!r}: {problem}"
         return columns_problem(self.columns)
 
@@ -129,8 +130,8 @@ class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fi
         nested = (columns.inputs, columns.outputs, columns.function)
         inputs += tuple(part for name in nested if name for part in (name, name.partition(".")[0]))
         limits = columns.timeout, columns.memory
-        shown = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
-        return distinct(*shown, *program, *inputs, *limits)
+        display = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
+        return distinct(*display, *program, *inputs, *limits)
 
     @property
     def python(self) -> str:

@@ -16,7 +16,7 @@ Rules = Literal["humaneval-v-v1", "humaneval-v-v2", "livecodebench", "plain"]
 """How a program is built from a prediction: as a version of HumanEval-V's evaluator does, or (`plain`) the signature
 with an empty body and the block as written."""
 FENCE, PYTHON_FENCE, SPACED_FENCE = "```", "```python", "``` python"
-NOTHING = "    pass"
+EMPTY_BODY = "    pass"
 MAX_SOURCE = 200_000
 """Maximum number of characters to parse. Parsing takes up to 2 s and 150 MB in the grader's own process. A longer text
 is used as written; an honest answer has about a hundredth of this length."""
@@ -36,7 +36,7 @@ def extract(prediction: str, rules: Rules) -> str:
         return prediction.split(SPACED_FENCE)[1].split(FENCE, maxsplit=1)[0]
     fences = prediction.count(FENCE)
     if fences == 0:
-        return NOTHING
+        return EMPTY_BODY
     return prediction.split(FENCE)[0 if fences == 1 else 1]
 
 
@@ -59,7 +59,7 @@ def _last_solution(pieces: list[str]) -> str:
     for piece in reversed(pieces):
         if "def solution" in piece:
             return _block(piece)
-    return _block(pieces[0]) if pieces else NOTHING
+    return _block(pieces[0]) if pieces else EMPTY_BODY
 
 
 _BLOCK = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^\n`]*+\n(.*?)(?:^[ \t]*+\1[`~]*+[ \t]*+$|\Z)", re.MULTILINE | re.DOTALL)
@@ -81,38 +81,38 @@ def extract_plain(prediction: str, stubs: tuple[str, ...]) -> str:
 
 def is_script(text: str) -> bool:
     """Return whether a text is Python that calls something."""
-    tree = tree_of(text)
+    tree = cached_tree(text)
     return tree is not None and any(isinstance(node, ast.Call) for node in ast.walk(tree))
 
 
-def returns(tree: ast.Module) -> bool:
+def has_outer_return(tree: ast.Module) -> bool:
     """Return whether a text has a `return` outside functions, as a body of a function has."""
-    return any(isinstance(node, ast.Return) for node in outside_functions(tree))
+    return any(isinstance(node, ast.Return) for node in nodes_outside_functions(tree))
 
 
 def _defines(text: str, names: tuple[str, ...]) -> bool:
     if len(text) > MAX_SOURCE:
         return any(re.search(rf"^(?:(?:async )?def|class) {re.escape(name)}\b", text, re.MULTILINE) for name in names)
-    tree = tree_of(text)
+    tree = cached_tree(text)
     return tree is not None and any(isinstance(node, SCOPES) and node.name in names for node in tree.body)
 
 
-def defined(tree: ast.Module) -> set[str]:
+def defined_names(tree: ast.Module) -> set[str]:
     """Return the names of the functions, classes and imports of a program, outside functions."""
-    found: set[str] = set()
-    for node in outside_functions(tree):
+    names: set[str] = set()
+    for node in nodes_outside_functions(tree):
         if isinstance(node, SCOPES):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            found.update(name.asname or name.name.split(".")[0] for name in node.names)
-    return found
+            names.update(alias.asname or alias.name.split(".")[0] for alias in node.names)
+    return names
 
 
-_HOLDING = (ast.stmt, ast.excepthandler, ast.match_case)
+_WITH_STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def outside_functions(tree: ast.Module) -> Iterator[ast.AST]:
+def nodes_outside_functions(tree: ast.Module) -> Iterator[ast.AST]:
     """Yield the statements of a program, without those in functions and classes."""
     # Not recursive: a long chain of `elif` is deeply nested.
     stack: list[ast.AST] = [tree]
@@ -120,15 +120,15 @@ def outside_functions(tree: ast.Module) -> Iterator[ast.AST]:
         node = stack.pop()
         yield node
         if not isinstance(node, SCOPES):
-            stack += [part for part in ast.iter_child_nodes(node) if isinstance(part, _HOLDING)]
+            stack += [part for part in ast.iter_child_nodes(node) if isinstance(part, _WITH_STATEMENTS)]
 
 
-def parse(source: str) -> ast.Module | None:
+def parse_or_none(source: str) -> ast.Module | None:
     """Parse hostile source code; None if it is long or invalid, in whatever way it breaks the parser."""
-    return None if len(source) > MAX_SOURCE else parse_data(source)
+    return None if len(source) > MAX_SOURCE else parse_any_length(source)
 
 
-def parse_data(source: str) -> ast.Module | None:
+def parse_any_length(source: str) -> ast.Module | None:
     """Parse source code of the data, of any length; None if it is invalid."""
     try:
         return tree_from(source)
@@ -136,5 +136,5 @@ def parse_data(source: str) -> ast.Module | None:
         return None
 
 
-tree_of = functools.lru_cache(maxsize=8)(parse)
+cached_tree = functools.lru_cache(maxsize=8)(parse_or_none)
 """The same for the steps of reading one reply, some of which parse the same text. Nobody may change the tree."""

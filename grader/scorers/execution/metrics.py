@@ -34,20 +34,24 @@ PARSE_RATE, CALLS_RIGHT, BASE = "parse_success_rate", "calls_right", "base_"
 def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool) -> list[Metric]:
     """Return pass@k for every k, and the parse success rate of a linter, overall and by group, in both readings.
 
-    Tasks that are not judged are in no careful metric; without any other task it has no value.
+    Tasks that are not judged are left out of the careful metrics. If no task is left, the metric stays in the report,
+    without a value.
     """
     ks = tuple(ks)
     knows_calls = any(isinstance(sample.calls, Calls) for sample in samples)
     rows: list[Metric | None] = []
     for group, members in by_group(samples).items():
-        parts = [("", by_observation(members)), (BASE, by_observation(of_base(members)))]
+        # Names begin with `base_` where only the base inputs count.
+        tasks_by_prefix = {"": by_observation(members), BASE: by_observation(of_base(members))}
         for reading in READINGS:
             judged = judged_samples(members, reading)
             for k in ks:
-                for kind, tasks in parts:
-                    found = pass_observations(tasks.values(), k, reading)
-                    row = metric(f"{kind}pass@{k}", reading, group, found)
-                    rows.append(row if judged or not tasks else metric_without_value(f"{kind}pass@{k}", group))
+                for prefix, tasks in tasks_by_prefix.items():
+                    name = f"{prefix}pass@{k}"
+                    if tasks and not judged:
+                        rows.append(metric_without_value(name, group))
+                    else:
+                        rows.append(metric(name, reading, group, pass_observations(tasks.values(), k, reading)))
             if has_linter:
                 rows.append(
                     _parse_metric(judged, reading, group) if judged else metric_without_value(PARSE_RATE, group)
@@ -74,38 +78,39 @@ def _with_credit(sample: SampleResult, base: tuple[bool, bool]) -> SampleResult:
 
 def pass_observations(tasks: Iterable[list[SampleResult]], k: int, reading: ReadingName) -> list[Observation]:
     """Return pass@k of each judged task with k samples; None if fewer of them are scored."""
-    found = (task_pass_at_k(members, reading, f"pass@{k}") for members in tasks if is_judged(members, reading))
-    return [one for one in found if one is not None]
+    values = (task_pass_at_k(members, reading, f"pass@{k}") for members in tasks if is_judged(members, reading))
+    return [observation for observation in values if observation is not None]
 
 
 def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str | None) -> Metric | None:
     """Return the parse success rate over scored samples; None if no sample is scored.
 
-    Official, if nothing is unscored: failures / (samples of the last record x records).
+    The official evaluator divides by the number of records times that of the last record's samples, as if all records
+    had as many. So does the official value, if nothing is unscored.
     """
     scored = [s for s in samples if s.reading(reading).outcome is not Outcome.UNSCORED]
     if not scored:
         return None
-    lost = len(samples) - len(scored)
-    failures = sum(not _parses(s.reading(reading)) for s in scored)
+    unscored = len(samples) - len(scored)
+    failures = sum(not _is_parsed(s.reading(reading)) for s in scored)
     tasks = by_observation(scored)
-    total = len(scored)
-    if reading == "official" and not lost:
-        total = len(tasks) * len(next(reversed(tasks.values())))
-    by_task = [sum(_parses(s.reading(reading)) for s in members) / len(members) for members in tasks.values()]
-    spread = intervals.mean(by_task, [members[0].independent_unit for members in tasks.values()])
+    denominator = len(scored)
+    if reading == "official" and not unscored:
+        denominator = len(tasks) * len(next(reversed(tasks.values())))
+    rates = [sum(_is_parsed(s.reading(reading)) for s in members) / len(members) for members in tasks.values()]
+    spread = intervals.mean(rates, [members[0].independent_unit for members in tasks.values()])
     if spread is None:
         return None
-    low, high = (100 * (1 - (failures + more) / len(samples)) for more in (lost, 0))
+    worst, best = (100 * (1 - (failures + more) / len(samples)) for more in (unscored, 0))
     return Metric(
         name=PARSE_RATE,
         reading=reading,
         group=group,
-        value=100 * (1 - failures / total),
+        value=100 * (1 - failures / denominator),
         ci95=spread.ci95,
         stderr=spread.stderr,
         n=spread.n,
-        bounds=(low, high) if lost else msgspec.UNSET,
+        bounds=(worst, best) if unscored else msgspec.UNSET,
         dropped=len(by_observation(samples)) - len(tasks) or msgspec.UNSET,
     )
 
@@ -118,11 +123,11 @@ def _calls_metric(samples: list[SampleResult], group: str | None) -> Metric | No
 
 def _calls_observation(members: Sequence[SampleResult]) -> Observation | None:
     """Return the mean share of right calls of a task's samples; None if its calls are not known."""
-    parts = [part for member in members if (part := _calls_right(member)) is not None]
-    return mean_of_observations(parts) if parts else None
+    shares = [share for member in members if (share := _right_share(member)) is not None]
+    return mean_of_observations(shares) if shares else None
 
 
-def _calls_right(sample: SampleResult) -> Observation | None:
+def _right_share(sample: SampleResult) -> Observation | None:
     """Return the share of right calls of a sample; None if its calls are not known.
 
     All calls of a sample that passes are right. Those of another one are right if they are the same. A missing
@@ -149,33 +154,35 @@ def k_of(name: str) -> int | None:
     return int(k) if start == "pass" and k.isdecimal() and int(k) > 0 else None
 
 
-def observe(name: str) -> Observe | None:
+def observation_function(name: str) -> Observe | None:
     """Return the function that gives a task's value in a metric; None for another metric."""
     k = k_of(name.removeprefix(BASE))
     if k is not None:
-        return partial(_passes, k=k, has_base_only=k_of(name) is None)
+        return partial(_pass_at_k_of_task, k=k, has_base_only=k_of(name) is None)
     if name == CALLS_RIGHT:
-        return _calls
-    return _parsed if name == PARSE_RATE else None
+        return _right_share_of_task
+    return _parse_rate_of_task if name == PARSE_RATE else None
 
 
-def _passes(members: Sequence[SampleResult], reading: ReadingName, *, k: int, has_base_only: bool) -> float | None:
-    found = pass_observations([of_base(members) if has_base_only else [*members]], k, reading)
-    return found[0].value if found else None
+def _pass_at_k_of_task(
+    members: Sequence[SampleResult], reading: ReadingName, *, k: int, has_base_only: bool
+) -> float | None:
+    observations = pass_observations([of_base(members) if has_base_only else [*members]], k, reading)
+    return observations[0].value if observations else None
 
 
-def _calls(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+def _right_share_of_task(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
     """Return the mean share of right calls of a task, for comparisons of runs; the careful reading alone has it."""
     task = _calls_observation(members) if reading == "careful" else None
     return None if task is None else task.value
 
 
-def _parsed(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-    scored = [r for s in members if (r := s.reading(reading)).is_scored]
-    return sum(map(_parses, scored)) / len(scored) if scored else None
+def _parse_rate_of_task(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+    scored = [r for sample in members if (r := sample.reading(reading)).is_scored]
+    return sum(map(_is_parsed, scored)) / len(scored) if scored else None
 
 
-def _parses(reading: Reading) -> bool:
+def _is_parsed(reading: Reading) -> bool:
     """Whether there is a program, and the linter accepts it."""
     return reading.outcome is not Outcome.LINT_FAILED and reading.rule != MISSING_RULE
 
@@ -183,7 +190,7 @@ def _parses(reading: Reading) -> bool:
 # --- pass@k, and its curve over k -------------------------------------------------------------------------------
 
 
-MOST_K = 200
+MAX_K = 200
 """Maximum number of points on a curve: more would not be visible."""
 
 
@@ -193,25 +200,25 @@ def curve(report: Report) -> CurveBlock | None:
     The values are those of the metric. Beyond, each point would be about other tasks, and the curve could fall.
     """
     tasks = list(by_observation(report.samples).values())
-    scored = max((_scored(members, reading) for members in tasks for reading in READINGS), default=0)
-    most = min(MOST_K, scored, *map(len, tasks))
-    if most < 2:
+    scored = max((_scored_count(members, reading) for members in tasks for reading in READINGS), default=0)
+    max_k = min(MAX_K, scored, *map(len, tasks))
+    if max_k < 2:
         return None
-    ks = list(range(1, most + 1))
+    ks = list(range(1, max_k + 1))
     official, careful = ([_point(tasks, k, reading) for k in ks] for reading in READINGS)
     return CurveBlock(
         title="pass@k against k", axis="k, samples drawn", prefix="pass@", k=ks, official=official, careful=careful
     )
 
 
-def _scored(members: list[SampleResult], reading: ReadingName) -> int:
+def _scored_count(members: list[SampleResult], reading: ReadingName) -> int:
     return sum(member.reading(reading).is_scored for member in members)
 
 
 def _point(tasks: list[list[SampleResult]], k: int, reading: ReadingName) -> tuple[float | None, int]:
     """Return (pass@k in percent, number of tasks)."""
-    found = metric(f"pass@{k}", reading, None, pass_observations(tasks, k, reading))
-    return (None, 0) if found is None else (found.value, found.n)
+    row = metric(f"pass@{k}", reading, None, pass_observations(tasks, k, reading))
+    return (None, 0) if row is None else (row.value, row.n)
 
 
 # --- explanations for reports -----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,34 +19,39 @@ from grader.sandbox.answer import Executed, Lint, ProcessEvidence, ProgramRun
 from grader.sandbox.interface import FEW_LINTS, Limits
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Verdict, Verdicts
-from grader.scorers.execution.facts import ExecutionFacts
+from grader.scorers.execution.job_runner import JobRunner
 from grader.scorers.execution.pipeline import Pipeline
-from grader.scorers.execution.reading import NO_PROGRAM, official_result, sample_result, unscored
-from grader.scorers.execution.sample import Sample
-from grader.scorers.execution.settling import Settler
+from grader.scorers.execution.reading import official_result, sample_result, unscored
+from grader.scorers.execution.sample import samples_of
 from grader.scorers.execution.spool import Spool
-from grader.scorers.execution.states import Broken, Judged, Lost, NotJudged
-from grader.scorers.execution.tested_tasks import ABSENT, lacking
+from grader.scorers.execution.states import BrokenReference, Judgeable, NotJudgeable, NotPrepared
+from grader.scorers.execution.tested_tasks import NO_MODULE, tasks_without_module
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from grade_sandbox.jobs import Job
 
     from grader.observer import Observer
-    from grader.scorers.execution.assembly import Program
+    from grader.scorers.execution.answering import Context
+    from grader.scorers.execution.candidate import Candidate
     from grader.scorers.execution.declaration import ExecutionProtocol
+    from grader.scorers.execution.sample import Sample
+    from grader.scorers.execution.states import State, States
     from grader.scorers.execution.tasks import CodeTask
 
 LINTING = "linting"
 NAMED_TASKS = 10
+"""Maximum number of tasks that a note names."""
+MIN_WALL_SECONDS, WALL_FACTOR = 20.0, 10
+"""Minimum wall time of a program, and for a second of its CPU time: waiting for a busy machine is not its fault."""
 NOT_JUDGED = (
     "{tasks} not judged: the tests cannot judge programs that run apart from them, so careful metrics are over the "
     "other tasks. {named}."
 )
 BROKEN = "{tasks} judged without a reference solution, because it fails the tests: {named}. Correct the solution."
-WITHOUT = (
+WITHOUT_REFERENCE = (
     "{tasks} judged without a reference solution, so more weakly: answers that satisfy the tests by accident may count "
     "as passed. Add a column with solutions: {named}."
 )
@@ -101,228 +107,222 @@ def executing(
     """
     limits = limits_of(options, protocol.timeout, tasks.values())
     with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
-        settler = Settler(executor, observer)
-        pipeline = Pipeline(tasks, settler, spool, limits, protocol)
-        pipeline.prepare(_whole(tasks[qid] for qid, texts in predictions.items() if not texts))
-        run = Phases(pipeline, protocol, limits, settler)
-        samples = run.all(jobs.attempts(tasks, predictions, protocol, settler.program))
+        runner = JobRunner(executor, observer)
+        pipeline = Pipeline(tasks, runner, spool, limits, protocol)
+        pipeline.prepare(qid for qid, texts in predictions.items() if not texts and not tasks[qid].broken)
+        samples = prepared(samples_of(tasks, predictions, protocol, runner.assemble), pipeline.context)
+        judge(samples, pipeline)
+        # A program that runs with its tests can leave information about them behind in ways that no cleaning finds. So
+        # the official runs come last, when no careful verdict of this run is open.
+        run_officially(samples, pipeline.context)
         executor.finish()
-        executions = _collect(samples, protocol, lacking(pipeline.states))
-        executions.notes = [*notes_of(pipeline), *missing_modules(executions.samples)]
-        executions.not_judged = pipeline.states.why(NotJudged)
+        executions = _executions(samples, protocol, tasks_without_module(pipeline.states))
+        executions.notes = [*_task_notes(samples, pipeline), *missing_modules(executions.samples)]
+        executions.not_judged = pipeline.states.reasons(NotJudgeable)
         executions.sandbox = msgspec.structs.replace(
             executor.describe(),
             official_python=protocol.python,
             programs=len(samples),
-            distinct_programs=len({sample.key for sample in samples}),
-            verdicts_from_cache=settler.cached[LINTING],
+            distinct_programs=len({sample.lint_key for sample in samples}),
+            verdicts_from_cache=runner.cached[LINTING],
         )
         yield executions
 
 
-def outside_careful(
+def unjudged_task_notes(
     tasks: Mapping[str, CodeTask], protocol: ExecutionProtocol, options: Options, observer: Observer
 ) -> list[str]:
-    """Return a note on tasks that are not judged, without running any prediction; raises InfrastructureError."""
+    """Return notes on tasks that are not judged, without running any prediction; raises InfrastructureError."""
     limits = limits_of(options, protocol.timeout, tasks.values())
     with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
-        pipeline = Pipeline(tasks, Settler(executor, observer), spool, limits, protocol)
-        pipeline.prepare(_whole(tasks.values()), refuse_all=False)
+        pipeline = Pipeline(tasks, JobRunner(executor, observer), spool, limits, protocol)
+        pipeline.prepare((qid for qid, task in tasks.items() if not task.broken), refuse_all=False)
         executor.finish()
-        without = lacking(pipeline.states)
-        outside = _without(pipeline.states.why(NotJudged), without)
-        return _notes([(LACKING, _reason_lines(without)), (NOT_JUDGED, _reason_lines(outside))])
+        return _notes(_unjudged_tasks(pipeline.states))
 
 
-def limits_of(options: Options, usual: float = 0.0, tasks: Iterable[CodeTask] = ()) -> Limits:
-    """Return the resource limits of one program. `usual`: the protocol's seconds, if `--timeout` gives no others."""
+def limits_of(options: Options, protocol_seconds: float = 0.0, tasks: Iterable[CodeTask] = ()) -> Limits:
+    """Return the resource limits of one program. `protocol_seconds` count if `--timeout` is not given; 0: none."""
     is_given = options.timeout != Options().timeout
-    seconds = options.timeout if is_given or not usual else usual
+    seconds = options.timeout if is_given or not protocol_seconds else protocol_seconds
     return Limits(
         cpu_seconds=seconds,
-        wall_seconds=max(20.0, 10 * seconds),
+        wall_seconds=max(MIN_WALL_SECONDS, WALL_FACTOR * seconds),
         memory_bytes=options.memory,
         most_memory_bytes=max((task.memory_bytes for task in tasks), default=0),
     )
 
 
-class Phases:
-    """The phases of executing many attempts."""
+def prepared(samples: Iterable[Sample], context: Context) -> list[Sample]:
+    """Return samples with the keys of their lint jobs.
 
-    def __init__(self, pipeline: Pipeline, protocol: ExecutionProtocol, limits: Limits, settler: Settler) -> None:
-        self._pipeline, self._protocol, self._limits, self._settler = pipeline, protocol, limits, settler
-        self._keys: dict[tuple[str, str, Program, bool], tuple[str, Job]] = {}
-        """Kind of job, task, program, and whether it was not linted -> key and job."""
+    Sandboxes start as soon as one is needed, in parallel with assembling, which takes as long: at the first program
+    without a cached result, and more of them when there are more programs than one linter lints.
+    """
+    executor, protocol = context.runner.executor, context.protocol
+    listed: list[Sample] = []
+    new_keys: set[str] = set()
+    for sample in samples:
+        sample.lint_key = context.runner.key(_lint_job(sample, context))
+        listed.append(sample)
+        if len(new_keys) > FEW_LINTS or sample.lint_key in new_keys or executor.cache.has(sample.lint_key):
+            continue
+        new_keys.add(sample.lint_key)
+        if len(new_keys) in {1, FEW_LINTS + 1}:
+            executor.begin(lint=len(new_keys) if protocol.lint else 0)
+    return listed
 
-    def all(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
-        """Return every attempt with its observations.
 
-        A program that runs with its tests can leave information about them behind in ways that no cleaning finds. So
-        the official runs come last, when no careful verdict of this run is open.
-        """
-        samples = self.judge(attempts)
-        self.run(samples)
-        return samples
+def judge(samples: Sequence[Sample], pipeline: Pipeline) -> None:
+    """Lint samples and reach their verdicts; nothing runs officially."""
+    # Also tasks whose programs are all refused are prepared, because `calls_right` needs the number of their calls. The
+    # linter's sandboxes load Pylint meanwhile.
+    pipeline.prepare(sample.task.id for sample in samples)
+    _lint(samples, pipeline.context)
+    verdicts = pipeline.verdicts(candidate for sample in samples for candidate in sample.candidates)
+    for sample in samples:
+        sample.verdicts = _sample_verdicts(sample, pipeline.states.get(sample.task.id), verdicts)
 
-    def judge(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
-        """Return every attempt with its verdicts; nothing has run officially yet."""
-        samples = self._prepare(attempts)
-        # All tasks, also those whose programs are all refused: none of their calls is right. Pylint loads meanwhile.
-        self._pipeline.prepare(sample.attempt.task.id for sample in samples)
-        self._lint(samples)
-        verdicts = self._pipeline.verdicts(candidate for sample in samples for candidate in sample.candidates)
+
+def _sample_verdicts(sample: Sample, state: State | None, verdicts: Mapping[Candidate, Verdict]) -> Verdicts:
+    """Return the verdicts on a sample's programs."""
+    not_judged = state.reason if isinstance(state, NotJudgeable) else ""
+    if not sample.has_inputs and not isinstance(state, Judgeable):
+        error = state.reason if isinstance(state, NotPrepared) else ""
+        unknown = Verdict(infrastructure_error=f"the calls of its tests were not recorded: {error}")
+        return Verdicts(completion=unknown, not_judged=not_judged)
+    return Verdicts(
+        completion=verdicts.get(sample.completion, sample.verdicts.completion),
+        recovered=None if sample.recovered is None else verdicts.get(sample.recovered),
+        not_judged=not_judged,
+        call_count=len(state.calls) if isinstance(state, Judgeable) and not sample.has_inputs else 0,
+    )
+
+
+def run_officially(samples: Iterable[Sample], context: Context) -> None:
+    """Run samples with their tests, as the official evaluator does. Every careful verdict must be known.
+
+    Programs that used up their time in a call, and did not stop when they were told to, do not run again: officially,
+    they would time out in the same call. They are the main cost of real runs.
+    """
+    running = []
+    for sample in samples:
+        if sample.refused or sample.has_inputs:
+            continue
+        if sample.verdicts.completion.is_official_timeout:
+            sample.official_run = _timeout_as_official_result(sample, context)
+        else:
+            running.append(sample)
+    # A slow candidate will be slow again: it starts first, so that nothing waits for it at the end.
+    running.sort(key=lambda sample: -sample.seconds)
+    jobs_by_key = [(context.runner.key(job), job) for job in (_run_job(sample, context) for sample in running)]
+    results = dict(context.runner.run("running official tests", jobs_by_key))
+    for (key, _), sample in zip(jobs_by_key, running, strict=True):
+        result = results.get(key, "")
+        if isinstance(result, str):
+            sample.official_failure = result
+        else:
+            sample.official_run = result
+
+
+def _timeout_as_official_result(sample: Sample, context: Context) -> Executed:
+    """Return the result that the official run would have: a timeout, with the CPU time of the separate run."""
+    seconds = sample.task.seconds or context.limits.cpu_seconds
+    judgement = sample.verdicts.completion.judgement
+    assert judgement is not None
+    cpu = min(judgement.evidence.cpu, seconds)
+    evidence = ProcessEvidence(
+        stopped=judgement.evidence.stopped, status=None, cpu=cpu, wall=seconds, waited=0.0, oom=False
+    )
+    run = ProgramRun(evidence=evidence, result=context.protocol.timed_out, kind="timeout")
+    return Executed(lint=sample.lint, run=run)
+
+
+def _lint_job(sample: Sample, context: Context) -> Job:
+    return jobs.lint_job(sample.task, sample.program.completion, context.protocol, context.limits)
+
+
+def _run_job(sample: Sample, context: Context) -> Job:
+    is_linted = sample.lint is not None
+    return jobs.run_job(sample.task, sample.program.completion, context.protocol, context.limits, is_linted=is_linted)
+
+
+def _lint(samples: Sequence[Sample], context: Context) -> None:
+    """Lint every program, if the protocol requires it."""
+    if not context.protocol.lint:
         for sample in samples:
-            state = self._pipeline.states.get(sample.attempt.task.id)
-            why = state.why if isinstance(state, NotJudged) else ""
-            if not sample.has_inputs and not isinstance(state, Judged):
-                lost = state.why if isinstance(state, Lost) else ""
-                unknown = Verdict(lost=f"the calls of its tests were not recorded: {lost}")
-                sample.verdicts = Verdicts(completion=unknown, not_judged=why)
-                continue
-            whole = None if sample.whole is None else verdicts.get(sample.whole)
-            completion = verdicts.get(sample.completion, sample.verdicts.completion)
-            calls = len(state.calls) if isinstance(state, Judged) and not sample.has_inputs else 0
-            sample.verdicts = Verdicts(completion=completion, whole=whole, not_judged=why, calls=calls)
-        return samples
-
-    def run(self, samples: Iterable[Sample]) -> None:
-        """Run samples officially. Every careful verdict must be known.
-
-        A program may use up its time in a call that its tests make, and not go on when it is told so. Officially, it
-        would end in the same call. Such programs are the main cost of real runs, so they do not run again.
-        """
-        open_ = [sample for sample in samples if not sample.refused and not sample.has_inputs]
-        for sample in open_:
-            if sample.verdicts.completion.is_late:
-                sample.ran = self._timed_out(sample)
-        self._run([sample for sample in open_ if sample.ran is None])
-
-    def _timed_out(self, sample: Sample) -> Executed:
-        seconds = sample.attempt.task.seconds or self._limits.cpu_seconds
-        judgement = sample.verdicts.completion.judgement
-        assert judgement is not None
-        stopped, used = judgement.evidence.stopped, min(judgement.evidence.cpu, seconds)
-        evidence = ProcessEvidence(stopped=stopped, status=None, cpu=used, wall=seconds, waited=0.0, oom=False)
-        run = ProgramRun(evidence=evidence, result=self._protocol.timed_out, kind="timeout")
-        return Executed(lint=sample.lint, run=run)
-
-    def _prepare(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
-        """Return the attempts as samples.
-
-        Supervisors start as soon as one is needed, in parallel with assembling, which takes as long.
-        """
-        samples: list[Sample] = []
-        keys: set[str] = set()
-        missing = 0
-        for attempt in attempts:
-            sample = Sample(attempt)
-            sample.key, _ = self._job(sample, self._linting)
-            samples.append(sample)
-            if missing > FEW_LINTS or sample.key in keys:
-                continue
-            keys.add(sample.key)
-            if not self._settler.executor.cache.has(sample.key):
-                missing += 1
-                if missing in {1, FEW_LINTS + 1}:
-                    self._settler.executor.begin(lint=missing if self._protocol.lint else 0)
-        return samples
-
-    def _linting(self, sample: Sample) -> Job:
-        return jobs.lint_job(sample.attempt, self._protocol, self._limits)
-
-    def _running(self, sample: Sample) -> Job:
-        return jobs.run_job(sample.attempt, self._protocol, self._limits, gated=sample.lint is not None)
-
-    def _job(self, sample: Sample, job: Callable[[Sample], Job]) -> tuple[str, Job]:
-        """Return a sample's job with its key, made once for all samples with the same program."""
-        place = job.__name__, sample.attempt.task.id, sample.attempt.program, sample.lint is None
-        if place not in self._keys:
-            made = job(sample)
-            self._keys[place] = self._settler.key(made), made
-        return self._keys[place]
-
-    def _lint(self, samples: list[Sample]) -> None:
-        """Lint every program, if the protocol requires it."""
-        if not self._protocol.lint:
-            for sample in samples:
-                sample.lint = Lint()
-            return
-        results = dict(self._settler.settle(LINTING, [self._job(sample, self._linting) for sample in samples]))
-        for sample in samples:
-            result = results.get(sample.key, "")
-            sample.lint = result.lint if isinstance(result, Executed) else None
-            if sample.lint is None:
-                lost = result if isinstance(result, str) else ""
-                sample.verdicts = Verdicts(completion=Verdict(lost=lost or "it was not linted"))
-
-    def _run(self, samples: list[Sample]) -> None:
-        """Run the programs with their tests, as the official evaluator does."""
-        # A slow candidate will be slow again: it starts first, so that nothing waits for it at the end.
-        ordered = sorted(samples, key=lambda s: -s.seconds)
-        made = [self._job(s, self._running) for s in ordered]
-        results = dict(self._settler.settle("running official tests", made))
-        for (key, _), sample in zip(made, ordered, strict=True):
-            result = results.get(key, "")
-            sample.ran, sample.not_run = (None, result) if isinstance(result, str) else (result, "")
+            sample.lint = Lint()
+        return
+    lint_jobs = [(sample.lint_key, partial(_lint_job, sample, context)) for sample in samples]
+    results = dict(context.runner.run(LINTING, lint_jobs))
+    for sample in samples:
+        result = results.get(sample.lint_key, "")
+        sample.lint = result.lint if isinstance(result, Executed) else None
+        if sample.lint is None:
+            error = result if isinstance(result, str) else ""
+            sample.verdicts = Verdicts(completion=Verdict(infrastructure_error=error or "it was not linted"))
 
 
-def _collect(samples: list[Sample], protocol: ExecutionProtocol, without: Mapping[str, str]) -> Executions:
+def _executions(samples: list[Sample], protocol: ExecutionProtocol, modules: Mapping[str, str]) -> Executions:
+    """Return the results of a run. `modules`: the tasks that need a module which the sandbox does not have, and it."""
     executions = Executions()
     for sample in samples:
-        attempt, executed = sample.attempt, sample.executed
-        qid = attempt.task.id
-        result = result_of(sample, protocol)
-        if qid in without:
-            lost = unscored(f"{ABSENT}'{without[qid]}': the task needs it, and the sandbox does not have it")
-            result = msgspec.structs.replace(result, official=lost, careful=lost)
+        qid = sample.task.id
+        result = sample_result(sample, protocol)
+        if qid in modules:
+            reading = unscored(f"{NO_MODULE}'{modules[qid]}': the task needs it, and the sandbox does not have it")
+            result = msgspec.structs.replace(result, official=reading, careful=reading)
         executions.samples.append(result)
-        executions.completions.setdefault(qid, []).append(attempt.program.completion)
-        text = official_result(executed, protocol) if executed is not None else "unscored"
-        if sample.readings is not None:
-            text = sample.readings.text
+        executions.completions.setdefault(qid, []).append(sample.program.completion)
+        text = _official_text(sample, protocol)
         executions.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
     return executions
 
 
-def result_of(sample: Sample, protocol: ExecutionProtocol, *, is_official: bool = True) -> SampleResult:
-    """Return both readings of a sample, or only the careful one."""
-    attempt, found = sample.attempt, sample.readings
-    if found is None:
-        reason = sample.not_run if is_official else None
-        return sample_result(attempt, sample.executed, sample.verdicts, reason, protocol)
-    return SampleResult(
-        qid=attempt.task.id,
-        sample=attempt.sample,
-        seconds=found.seconds,
-        official=found.official,
-        careful=NO_PROGRAM if attempt.program.is_missing and not sample.verdicts.not_judged else found.careful,
-        groups=attempt.task.groups or msgspec.UNSET,
-        calls=found.calls,
-        facts=msgspec.UNSET if found.base is None else ExecutionFacts(base=found.base),
-    )
+def _official_text(sample: Sample, protocol: ExecutionProtocol) -> str:
+    """Return a sample's result as the official evaluator writes it."""
+    if sample.readings is not None:
+        return sample.readings.official_text
+    observation = sample.official_observation
+    return "unscored" if observation is None else official_result(observation, protocol)
 
 
-def notes_of(pipeline: Pipeline) -> list[str]:
-    """Return notes on tasks whose verdicts are weaker, or whose samples are unscored, and why."""
-    inputs, states = pipeline.inputs, pipeline.states
-    without, failed = lacking(states), states.why(Broken)
+def _task_notes(samples: Iterable[Sample], pipeline: Pipeline) -> list[str]:
+    """Return notes on tasks whose verdicts are weaker, or whose samples are unscored, and why.
+
+    A task without a module is named for that alone, and a broken reference solution in one note only.
+    """
+    states = pipeline.states
+    modules, broken = tasks_without_module(states), states.reasons(BrokenReference)
+    weaker = _except(states.reference_failures, modules | broken)
+    without_reference = [
+        qid
+        for qid in dict.fromkeys(sample.task.id for sample in samples if sample.candidates)
+        if isinstance(state := states.get(qid), Judgeable) and state.has_no_reference and not state.reference_failure
+    ]
     return _notes(
         [
-            (LACKING, _reason_lines(without)),
-            (NOT_JUDGED, _reason_lines(_without(states.why(NotJudged), without))),
-            (BROKEN, _reason_lines(_without(_without(states.broken, without), failed))),
-            (WITHOUT, pipeline.without_reference),
-            (f"The checker of {FAILED}", _fault_lines(inputs.failed_checkers)),
-            (f"The reference solution of {FAILED}", _fault_lines(failed)),
+            *_unjudged_tasks(states),
+            (BROKEN, _with_reasons(weaker)),
+            (WITHOUT_REFERENCE, without_reference),
+            (f"The checker of {FAILED}", _faults(pipeline.inputs.failed_checkers)),
+            (f"The reference solution of {FAILED}", _faults(broken)),
         ]
     )
+
+
+def _unjudged_tasks(states: States) -> list[tuple[str, list[str]]]:
+    """Return the texts of notes on tasks that are not judged, and the tasks: each is named once."""
+    modules = tasks_without_module(states)
+    unjudged = _except(states.reasons(NotJudgeable), modules)
+    return [(LACKING, _with_reasons(modules)), (NOT_JUDGED, _with_reasons(unjudged))]
 
 
 def missing_modules(samples: Iterable[SampleResult]) -> list[str]:
     """Return a note on the modules that programs or tasks lacked, with the number of samples and tasks of each."""
     tasks: dict[str, list[str]] = defaultdict(list)
     for sample in samples:
-        for name in set(_LACKED.findall(f"{sample.official.detail} {sample.careful.detail}")):
+        for name in set(_MODULE.findall(f"{sample.official.detail} {sample.careful.detail}")):
             tasks[name].append(sample.qid)
     named = [
         f"{name}: {counted(len(qids), 'sample')} of {counted(len(set(qids)), 'task')}"
@@ -331,29 +331,28 @@ def missing_modules(samples: Iterable[SampleResult]) -> list[str]:
     return _notes([(MODULES, named)])
 
 
-_LACKED = re.compile(rf"{ABSENT}'(\w+)")
+_MODULE = re.compile(rf"{NO_MODULE}'(\w+)")
 
 
-def _whole(tasks: Iterable[CodeTask]) -> list[str]:
-    return [task.id for task in tasks if not task.broken]
+def _except(tasks: Mapping[str, str], named: Mapping[str, str]) -> dict[str, str]:
+    """Return the tasks that another note does not name already."""
+    return {qid: why for qid, why in tasks.items() if qid not in named}
 
 
-def _without(tasks: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
-    return {qid: why for qid, why in tasks.items() if qid not in others}
+def _notes(notes: Iterable[tuple[str, list[str]]]) -> list[str]:
+    """Return texts with the tasks that they are about; those about none are left out."""
+    return [text.format(tasks=counted(len(tasks), "task"), named=_first(tasks)) for text, tasks in notes if tasks]
 
 
-def _notes(found: Iterable[tuple[str, list[str]]]) -> list[str]:
-    return [text.format(tasks=counted(len(named), "task"), named=_named(named)) for text, named in found if named]
-
-
-def _reason_lines(tasks: Mapping[str, str]) -> list[str]:
+def _with_reasons(tasks: Mapping[str, str]) -> list[str]:
     return [f"{qid} ({why})" for qid, why in tasks.items()]
 
 
-def _fault_lines(tasks: Mapping[str, str]) -> list[str]:
+def _faults(tasks: Mapping[str, str]) -> list[str]:
     return [f"{quoted(qid)}: {why}" for qid, why in tasks.items()]
 
 
-def _named(texts: list[str]) -> str:
+def _first(texts: list[str]) -> str:
+    """Return the first texts, and how many more there are."""
     more = f"; and {len(texts) - NAMED_TASKS} more" if len(texts) > NAMED_TASKS else ""
     return "; ".join(texts[:NAMED_TASKS]) + more

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections import Counter
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -17,15 +18,15 @@ from grader.results import SampleResult
 from grader.sandbox.interface import FEW_LINTS
 from grader.sandbox.queue import MOST_SUPERVISORS
 from grader.scorers.asking import NOT_ASKED, LaneSize
-from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import Program, assemble
 from grader.scorers.execution.facts import ExecutionFacts, Printed
-from grader.scorers.execution.phases import Phases, limits_of, result_of
+from grader.scorers.execution.job_runner import JobRunner
+from grader.scorers.execution.phases import judge, limits_of, prepared, run_officially
 from grader.scorers.execution.pipeline import Pipeline
-from grader.scorers.execution.reading import tests_of, unscored
-from grader.scorers.execution.settling import Settler
+from grader.scorers.execution.reading import assertion_results, sample_result, unscored
+from grader.scorers.execution.sample import Sample, assembly_arguments
 from grader.scorers.execution.spool import Spool
-from grader.scorers.execution.states import Lost, States
+from grader.scorers.execution.states import NotPrepared, States
 from grader.scorers.oddities import with_oddities
 from grader.scorers.one_by_one import oddities_of
 
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
     from grader.results import Reading
     from grader.scorers.asking import Asked, Lane
     from grader.scorers.execution.declaration import ExecutionBenchmark
-    from grader.scorers.execution.sample import Sample
     from grader.scorers.execution.tasks import CodeTask
     from grader.scorers.interface import Run
 
+EXTRA_THREADS = 2
+"""Threads beyond the workers: while some wait for the judge, others keep the programs' sandboxes busy."""
 LOOP_DELAY = 2.0
 """Seconds by which programs with a loop come after others: as long as most endless ones run."""
 
@@ -48,10 +50,10 @@ class ProgramScorer:
 
     def __init__(self, run: Run[ExecutionBenchmark, CodeTask]) -> None:
         workers = run.options.worker_count
-        # Some threads run programs while others judge answers, so there are more than either would need. Programs with
-        # loops never have all the sandboxes that slow programs may have.
+        # A thread waits for its program and then for its judge, so there are more threads than sandboxes that run
+        # programs. Programs with loops, which may never end, leave one sandbox in `MOST_SUPERVISORS` to the others.
         self.lanes: Mapping[Lane, LaneSize] = {
-            "usual": LaneSize(threads=workers + 2, samples=1),
+            "usual": LaneSize(threads=workers + EXTRA_THREADS, samples=1),
             "loops": LaneSize(threads=(MOST_SUPERVISORS - 1) * workers, samples=1),
         }
         self._tasks: Mapping[str, CodeTask] = run.tasks
@@ -61,15 +63,15 @@ class ProgramScorer:
         self._states = States(self._spool)
         self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None)
         self._executor.queue.loop_delay = LOOP_DELAY
-        self._settler = Settler(self._executor, Silent())
-        self._recording: set[str] = set()
-        """The tasks that some thread is recording."""
-        self._recorded = threading.Condition()
+        self._runner = JobRunner(self._executor, Silent())
+        self._preparing: set[str] = set()
+        """The tasks whose states some thread is determining."""
+        self._preparing_changed = threading.Condition()
 
     def __enter__(self) -> Self:
         self._stack.enter_context(self._spool)
         self._stack.enter_context(self._executor)
-        # Each call of `score` lints a few programs, and all of them together many.
+        # One call of `score` lints a few programs, but all calls together lint many, so all linters start.
         self._executor.begin(lint=FEW_LINTS + 1 if self._protocol.lint else 0)
         return self
 
@@ -92,88 +94,97 @@ class ProgramScorer:
     def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
         """Return one result per sample; raises InfrastructureError."""
         with Spool() as spool:
-            lost = self._record({request.qid for request in asked}, spool)
-            results: dict[int, SampleResult] = {}
-            for place, request in enumerate(asked):
-                if why := self._refusal(request, lost):
-                    results[place] = _refused(request, why)
-            rest = [place for place in range(len(asked)) if place not in results]
-            results |= zip(rest, self._grade([asked[place] for place in rest], spool), strict=True)
-        return [results[place] for place in range(len(asked))]
+            errors = self._prepare_once({request.qid for request in asked}, spool)
+            refusals = [self._refusal(request, errors) for request in asked]
+            accepted = [request for request, refusal in zip(asked, refusals, strict=True) if refusal is None]
+            graded = self._grade(accepted, spool)
+            return [next(graded) if refusal is None else refusal for refusal in refusals]
 
     # --- what is known of tasks ---
 
-    def _record(self, qids: set[str], spool: Spool) -> Mapping[str, str]:
-        """Find out what is needed of these tasks, each once for all threads; return task -> error."""
-        with self._recorded:
-            mine = sorted(qid for qid in qids - self._recording if not self._is_known(qid))
-            self._recording |= set(mine)
+    def _prepare_once(self, qids: set[str], spool: Spool) -> Mapping[str, str]:
+        """Determine the states of these tasks, each once for all threads; return task -> infrastructure error."""
+        with self._preparing_changed:
+            unknown = sorted(qid for qid in qids - self._preparing if not self._is_known(qid))
+            self._preparing |= set(unknown)
         try:
-            lost = self._find_out(mine, spool) if mine else {}
+            errors = self._prepare(unknown, spool) if unknown else {}
         finally:
-            with self._recorded:
-                self._recording -= set(mine)
-                self._recorded.notify_all()
-        with self._recorded:
-            self._recorded.wait_for(lambda: not qids & self._recording)
-        return lost | {
-            qid: "another call failed to record them" for qid in qids - lost.keys() if not self._is_known(qid)
+            with self._preparing_changed:
+                self._preparing -= set(unknown)
+                self._preparing_changed.notify_all()
+        with self._preparing_changed:
+            self._preparing_changed.wait_for(lambda: not qids & self._preparing)
+        return errors | {
+            qid: "another call failed to record them" for qid in qids - errors.keys() if not self._is_known(qid)
         }
 
     def _is_known(self, qid: str) -> bool:
         return bool(self._tasks[qid].broken) or qid in self._states
 
-    def _find_out(self, qids: list[str], spool: Spool) -> dict[str, str]:
-        """Record calls, and let reference solutions answer; return task -> error."""
-        pipeline = Pipeline(self._tasks, self._settler, spool, self._limits, self._protocol, states=self._states)
+    def _prepare(self, qids: list[str], spool: Spool) -> dict[str, str]:
+        """Record calls, and let reference solutions answer; return task -> infrastructure error."""
+        pipeline = Pipeline(self._tasks, self._runner, spool, self._limits, self._protocol, states=self._states)
         pipeline.prepare(qids, refuse_all=False)
-        lost = {qid: state.why for qid in qids if isinstance(state := self._states[qid], Lost)}
-        for qid in lost:
+        errors = {qid: state.reason for qid in qids if isinstance(state := self._states[qid], NotPrepared)}
+        for qid in errors:
             self._states.forget(qid)
-        return lost
+        return errors
 
-    def _refusal(self, request: Asked, lost: Mapping[str, str]) -> tuple[str, str] | None:
-        """Return why a sample is not graded, and whether it is the task's or the infrastructure's fault."""
-        if self._tasks[request.qid].broken:
-            return f"the task's row is broken: {self._tasks[request.qid].broken}", "task"
-        if request.qid in lost:
-            return f"the calls of its tests were not recorded: {lost[request.qid]}", "infrastructure"
-        if why := self._states.broken.get(request.qid):
-            return f"the task's reference solution does not pass, so no verdict would mean anything: {why}", "task"
+    def _refusal(self, request: Asked, errors: Mapping[str, str]) -> SampleResult | None:
+        """Return the result of a sample that is not graded; None if nothing is against grading it."""
+        qid = request.qid
+        if self._tasks[qid].broken:
+            return _refused(request, f"the task's row is broken: {self._tasks[qid].broken}", "task")
+        if qid in errors:
+            return _refused(request, f"the calls of its tests were not recorded: {errors[qid]}", "infrastructure")
+        if why := self._states.reference_failures.get(qid):
+            reason = f"the task's reference solution does not pass, so no verdict would mean anything: {why}"
+            return _refused(request, reason, "task")
         return None
 
     # --- grading ---
 
     def _grade(self, requests: Sequence[Asked], spool: Spool) -> Iterator[SampleResult]:
-        settler, protocol = Settler(self._executor, Silent()), self._protocol
+        runner, protocol = JobRunner(self._executor, Silent()), self._protocol
         if not any(request.official for request in requests):
+            # Nobody wants the official reading, so no program answers in the form of a published harness.
             protocol = msgspec.structs.replace(protocol, harness="")
-        asked = {"each": any(request.each for request in requests), "shown": any(r.printed for r in requests)}
-        pipeline = Pipeline(self._tasks, settler, spool, self._limits, protocol, states=self._states, **asked)
-        phases = Phases(pipeline, protocol, self._limits, settler)
-        samples = phases.judge(self._attempts(requests))
-        phases.run(sample for sample, request in zip(samples, requests, strict=True) if request.official)
+        pipeline = Pipeline(
+            self._tasks,
+            runner,
+            spool,
+            self._limits,
+            protocol,
+            states=self._states,
+            judges_assertions=any(request.each for request in requests),
+            keeps_outputs=any(request.printed for request in requests),
+        )
+        samples = prepared(self._samples(requests), pipeline.context)
+        judge(samples, pipeline)
+        with_official = [sample for sample, request in zip(samples, requests, strict=True) if request.official]
+        run_officially(with_official, pipeline.context)
         results = [self._result(sample, request) for sample, request in zip(samples, requests, strict=True)]
         for result in self._marked(results, requests):
-            yield msgspec.structs.replace(result, sample=0)
+            yield msgspec.structs.replace(result, sample=0)  # each request has one sample
 
-    def _attempts(self, requests: Sequence[Asked]) -> Iterable[jobs.Attempt]:
-        numbers: dict[str, int] = {}
+    def _samples(self, requests: Sequence[Asked]) -> Iterable[Sample]:
+        counts = Counter[str]()
         for request in requests:
-            task, number = self._tasks[request.qid], numbers.get(request.qid, 0)
-            numbers[request.qid] = number + 1
+            task = self._tasks[request.qid]
             if request.verbatim:
                 program = Program(completion=request.text)
             else:
-                program = assemble(request.text, *jobs.assembly_arguments(task, self._protocol))
-            yield jobs.Attempt(task=task, sample=number, program=program)
+                program = assemble(request.text, *assembly_arguments(task, self._protocol))
+            yield Sample(task, counts[request.qid], program)
+            counts[request.qid] += 1
 
     def _result(self, sample: Sample, request: Asked) -> SampleResult:
         """Return both readings, or only the careful one, equal to those of a run."""
-        result = result_of(sample, self._protocol, is_official=request.official)
-        result = msgspec.structs.replace(result, tests=_tests_of(sample, request))
+        result = sample_result(sample, self._protocol, with_official=request.official)
+        result = msgspec.structs.replace(result, tests=_test_results(sample, request))
         if request.printed and sample.readings is not None:
-            outputs = [Printed(text=g.text, outcome=g.outcome.value, why=g.why) for g in sample.readings.outputs]
+            outputs = [Printed(text=o.text, outcome=o.outcome.value, why=o.why) for o in sample.readings.outputs]
             result = msgspec.structs.replace(result, facts=ExecutionFacts(printed=outputs))
         return result if request.official else msgspec.structs.replace(result, official=NOT_ASKED)
 
@@ -186,13 +197,13 @@ class ProgramScorer:
         return with_oddities(results, oddities_of(tasks, predictions))
 
 
-def _tests_of(sample: Sample, request: Asked) -> list[bool] | msgspec.UnsetType:
+def _test_results(sample: Sample, request: Asked) -> list[bool] | msgspec.UnsetType:
     """Return whether each test of a program that fails is right, if that was requested and is known."""
-    right = sample.readings.right if sample.readings is not None else tests_of(sample.verdicts)
+    readings = sample.readings
+    right = assertion_results(sample.verdicts) if readings is None else readings.right_outputs
     return right if request.each and right else msgspec.UNSET
 
 
-def _refused(request: Asked, why: tuple[str, str]) -> SampleResult:
-    text, rule = why
-    reading: Reading = msgspec.structs.replace(unscored(text), rule=rule)
+def _refused(request: Asked, reason: str, rule: str) -> SampleResult:
+    reading: Reading = msgspec.structs.replace(unscored(reason), rule=rule)
     return SampleResult(qid=request.qid, sample=0, official=reading if request.official else NOT_ASKED, careful=reading)

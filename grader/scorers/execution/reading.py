@@ -13,12 +13,16 @@ from grader.scorers.execution.candidate import Verdict
 from grader.scorers.execution.facts import ExecutionFacts
 
 if TYPE_CHECKING:
-    from grader.sandbox.answer import Executed, Judgement, ProcessEvidence
-    from grader.scorers.execution.candidate import Verdicts
+    from grader.sandbox.answer import Executed, Judgement, ProcessEvidence, ProgramRun
+    from grader.scorers.execution.assembly import Program
+    from grader.scorers.execution.candidate import Readings, Verdicts
     from grader.scorers.execution.declaration import ExecutionProtocol
-    from grader.scorers.execution.jobs import Attempt
+    from grader.scorers.execution.sample import Sample
 
 MAX_LINE = 500
+"""Characters of a line of tests in the results."""
+MAX_LINE_DIGITS = 8
+"""A program reports its own lines, so a number of them may be of any length."""
 
 
 def official_result(executed: Executed, protocol: ExecutionProtocol) -> str:
@@ -34,15 +38,15 @@ def official_reading(executed: Executed, protocol: ExecutionProtocol) -> Reading
     """Return the official evaluator's conclusion."""
     text = official_result(executed, protocol)
     if executed.lint is not None and (executed.lint.messages or executed.lint.broken):
-        return _reading(Outcome.LINT_FAILED, text.removeprefix(protocol.lint_prefix), "pylint")
+        return _failed(Outcome.LINT_FAILED, text.removeprefix(protocol.lint_prefix), "pylint")
     assert executed.run is not None
     if executed.run.result == "passed":
         return Reading(outcome=Outcome.PASSED, credit=1)
     outcome, why = failure(executed.run.evidence, executed.run.result, executed.run.kind, protocol)
-    return _reading(outcome, why, "execution")
+    return _failed(outcome, why, "execution")
 
 
-def _reading(outcome: Outcome, detail: str, rule: str) -> Reading:
+def _failed(outcome: Outcome, detail: str, rule: str) -> Reading:
     return Reading(outcome=outcome, credit=0, detail=detail, rule=rule)
 
 
@@ -53,11 +57,11 @@ def failure(
     if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return Outcome.OUT_OF_MEMORY, "killed: more memory than the limit"
     if evidence.stopped in {"cpu", "blocked", "wall"}:
-        return Outcome.TIMEOUT, _time_words(evidence)
+        return Outcome.TIMEOUT, _describe_timeout(evidence)
     if evidence.stopped == "garbage":
         return Outcome.CRASHED, "the process wrote something other than a result"
     if result is None:
-        return Outcome.CRASHED, _end_words(evidence.status)
+        return Outcome.CRASHED, _describe_end(evidence.status)
     detail = result.removeprefix(protocol.failed_prefix)
     if kind == "OSError" and not detail:  # what reading raises there, and hardly anything else
         detail = "the program reads standard input, which this task does not have"
@@ -69,7 +73,7 @@ def failure(
 _TEST_FAILED = "a test's assertion failed"
 
 
-def _time_words(evidence: ProcessEvidence) -> str:
+def _describe_timeout(evidence: ProcessEvidence) -> str:
     return {
         "cpu": f"used {evidence.cpu:.1f} s of CPU time",
         "blocked": f"waited for {evidence.wall - evidence.waited:.1f} s without working",
@@ -77,7 +81,7 @@ def _time_words(evidence: ProcessEvidence) -> str:
     }[evidence.stopped or "wall"]
 
 
-def _end_words(status: int | None) -> str:
+def _describe_end(status: int | None) -> str:
     if status is None or status >= 0:
         return f"the process ended itself (status {status}) before the tests were done"
     try:
@@ -88,45 +92,54 @@ def _end_words(status: int | None) -> str:
 
 
 def careful_reading(
-    official: Reading | None, verdicts: Verdicts, attempt: Attempt, protocol: ExecutionProtocol
+    official: Reading | None, verdicts: Verdicts, program: Program, protocol: ExecutionProtocol
 ) -> Reading:
-    """Return what an attentive person would conclude from the same output; `official`: None if that was not asked."""
-    if verdicts.not_judged or attempt.program.is_missing:
-        return not_judged(verdicts.not_judged) if verdicts.not_judged else NO_PROGRAM
-    passes = official is not None and official.outcome is Outcome.PASSED
-    # The official text is judged, too: careful never fails a program because of its own changes.
-    own = verdicts.completion if attempt.program.has_official or verdicts.whole is None else None
-    programs = [verdict for verdict in (verdicts.whole, own) if verdict is not None]
-    right = next(filter(_is_confirmed, programs), None)
-    if right is not None:
-        return _reading_of_pass(official, attempt.program.difference if right is verdicts.whole else "")
-    if official is not None and not passes:
+    """Return what an attentive person would conclude from the same output; `official`: None if that was not requested.
+
+    The recovered program counts, and the official completion beside it, so that careful never fails a program because
+    of its own changes. If one of them is confirmed, the program passes. Else what fails officially fails, and an
+    official pass is suspect. Without an official reading, the judgement says why it fails.
+    """
+    if verdicts.not_judged:
+        return not_judged(verdicts.not_judged)
+    if program.is_missing:
+        return NO_PROGRAM
+    programs = [] if verdicts.recovered is None else [verdicts.recovered]
+    if program.has_official or verdicts.recovered is None:
+        programs.append(verdicts.completion)
+    confirmed = next(filter(_is_confirmed, programs), None)
+    if confirmed is not None:
+        return _reading_of_confirmed(official, program.difference if confirmed is verdicts.recovered else "")
+    if official is not None and official.outcome is not Outcome.PASSED:
         return official
     judgement = programs[0].judgement
-    return (
-        _reading_of_official_pass(programs[0])
-        if passes or judgement is None
-        else _reading_of_failure(judgement, protocol)
-    )
+    if official is not None or judgement is None:
+        return _reading_of_unconfirmed_pass(programs[0])
+    return _reading_of_failure(judgement, protocol)
 
 
 def _is_confirmed(verdict: Verdict) -> bool:
     return verdict.judgement is not None and verdict.judgement.confirmed
 
 
-def _reading_of_pass(official: Reading | None, difference: str) -> Reading:
-    """Return the reading of a program whose answers are believed. `difference`: what careful does otherwise."""
+def _reading_of_confirmed(official: Reading | None, difference: str) -> Reading:
+    """Return the reading of a program whose answers are right, whatever the official run says.
+
+    `difference`: what the recovered program does otherwise than the official one.
+    """
     passed = Reading(outcome=Outcome.PASSED, credit=1, rule="split")
     if official is None or official.outcome is Outcome.PASSED:
         return passed
+    # The recovered program is another one than the official evaluator ran, so it may well end otherwise.
     if difference:
         return msgspec.structs.replace(passed, detail=f"passes once the program {difference}", rule="recovered")
-    if official.outcome not in _NOT_ITS_OWN:
+    # The same program fails beside the tests. A failed assertion or a timeout is then its own fault.
+    if official.outcome not in _OUTCOMES_OF_THE_EVALUATOR:
         return official
     return msgspec.structs.replace(passed, detail=f"its answers are right; officially: {official.detail}")
 
 
-_NOT_ITS_OWN = frozenset({Outcome.ERROR, Outcome.LINT_FAILED})
+_OUTCOMES_OF_THE_EVALUATOR = frozenset({Outcome.ERROR, Outcome.LINT_FAILED})
 """Official outcomes that may come from names that a program shares with its tests, or from a linter's guess."""
 
 
@@ -140,47 +153,51 @@ NO_PROGRAM = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="the reply has 
 
 def _reading_of_failure(judgement: Judgement, protocol: ExecutionProtocol) -> Reading:
     """Explain why the tests do not confirm a program. Evidence has priority over its answers."""
+    evidence = judgement.evidence
     if judgement.kind == "unlike":
-        return _reading_of_unlike(judgement)
-    outcome, why = Outcome.SUSPECT, f"it cannot be judged apart from its tests: {judgement.reason}"
-    if judgement.evidence.stopped is not None or judgement.evidence.oom:
-        outcome, why = failure(judgement.evidence, None, judgement.kind, protocol)
-    elif judgement.kind in {"assertion", "error", "load"}:
-        outcome, why = Outcome.FAILED if judgement.kind == "assertion" else Outcome.ERROR, judgement.reason
-    elif judgement.kind == "ended" or judgement.evidence.status is not None:
-        outcome, why = Outcome.CRASHED, _end_words(judgement.evidence.status)
-    return _reading(outcome, why, "split")
+        return _reading_of_differing_answers(judgement)
+    if evidence.stopped is not None or evidence.oom:
+        return _failed(*failure(evidence, None, judgement.kind, protocol), "split")
+    if judgement.kind == "assertion":
+        return _failed(Outcome.FAILED, judgement.reason, "split")
+    if judgement.kind in {"error", "load"}:
+        return _failed(Outcome.ERROR, judgement.reason, "split")
+    if judgement.kind == "ended" or evidence.status is not None:
+        return _failed(Outcome.CRASHED, _describe_end(evidence.status), "split")
+    return _failed(Outcome.SUSPECT, f"it cannot be judged apart from its tests: {judgement.reason}", "split")
 
 
-def _reading_of_official_pass(confirmed: Verdict) -> Reading:
-    judgement = confirmed.judgement
+def _reading_of_unconfirmed_pass(verdict: Verdict) -> Reading:
+    """Return the reading of a program that passes officially, and whose separate run does not, or is not known."""
+    judgement = verdict.judgement
     if judgement is None:
-        return unscored(confirmed.lost or "there is no separate run that could confirm it")
-    if judgement.confirmed:
-        return Reading(outcome=Outcome.PASSED, credit=1, rule="split")
+        return unscored(verdict.infrastructure_error or "there is no separate run that could confirm it")
     if judgement.kind == "unlike":
-        return _reading_of_unlike(judgement)
-    reason = judgement.reason or f"that run did not finish ({_stop_words(judgement.evidence)})"
+        return _reading_of_differing_answers(judgement)
+    reason = judgement.reason or f"that run did not finish ({_describe_stop(judgement.evidence)})"
     reason = f"the tests end with {reason}" if judgement.kind == "error" else reason
-    return _reading(
+    return _failed(
         Outcome.SUSPECT, f"passes officially, but not when the tests get only its answers: {reason}", "split"
     )
 
 
-def _reading_of_unlike(judgement: Judgement) -> Reading:
-    """Return the reading of a program that passes with answers that are not believed."""
+def _reading_of_differing_answers(judgement: Judgement) -> Reading:
+    """Return the reading of a program that satisfies the tests with answers unlike the reference solution's."""
     calls = None if judgement.likeness is None else judgement.likeness.calls
     first = None if calls is None else calls.first
     if first is None:
-        return _reading(Outcome.SUSPECT, f"passes, but its answers are not believed: {judgement.reason}", "likeness")
-    said = f"{first.call} returned {first.returned}, expected {first.expected}"
-    return _reading(Outcome.SUSPECT, f"passes, but {said} ({judgement.reason})"[: 2 * MAX_LINE], "likeness")
+        return _failed(Outcome.SUSPECT, f"passes, but its answers are not believed: {judgement.reason}", "likeness")
+    difference = f"{first.call} returned {first.returned}, expected {first.expected}"
+    detail = f"passes, but {difference} ({judgement.reason})"
+    return _failed(Outcome.SUSPECT, detail[: 2 * MAX_LINE], "likeness")
 
 
-def _stop_words(evidence: ProcessEvidence) -> str:
+def _describe_stop(evidence: ProcessEvidence) -> str:
     if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return "out of memory"
-    return _time_words(evidence) if evidence.stopped in {"cpu", "blocked", "wall"} else _end_words(evidence.status)
+    if evidence.stopped in {"cpu", "blocked", "wall"}:
+        return _describe_timeout(evidence)
+    return _describe_end(evidence.status)
 
 
 def unscored(reason: str) -> Reading:
@@ -188,73 +205,110 @@ def unscored(reason: str) -> Reading:
     return Reading(outcome=Outcome.UNSCORED, credit=None, detail=reason, rule="infrastructure")
 
 
-def sample_result(
-    attempt: Attempt, executed: Executed | None, verdicts: Verdicts, reason: str | None, protocol: ExecutionProtocol
-) -> SampleResult:
-    """Combine both readings of a sample. `reason`: why it was not run officially; None if that was not asked."""
-    run = None if executed is None else executed.run
-    official = None if executed is None else official_reading(executed, protocol)
-    if official is not None and official.detail == _TEST_FAILED and run is not None and _is_own(run.lines, attempt):
-        official = msgspec.structs.replace(official, detail="an assertion of the program itself failed")
-    if official is None and reason is not None:
-        official = unscored(reason)
-        careful = not_judged(verdicts.not_judged) if verdicts.not_judged else official
+def sample_result(sample: Sample, protocol: ExecutionProtocol, *, with_official: bool = True) -> SampleResult:
+    """Return both readings of a sample, or only the careful one."""
+    if sample.readings is not None:
+        return _result_of_outputs(sample, sample.readings)
+    observation = sample.official_observation
+    run = None if observation is None else observation.run
+    official = None if observation is None else _official_reading_of(sample, observation, protocol)
+    if official is None and with_official:
+        official = unscored(sample.official_failure)
+        careful = not_judged(sample.verdicts.not_judged) if sample.verdicts.not_judged else official
     else:
-        careful = careful_reading(official, verdicts, attempt, protocol)
-    judgement = None if reason is not None else verdicts.completion.judgement
-    failed = None if run is None or official is None or official.credit else failed_test(run.lines, attempt)
-    calls = _calls_of(verdicts)
-    is_alike = careful.outcome is Outcome.PASSED and isinstance(calls, Calls) and calls.alike > 0
+        careful = careful_reading(official, sample.verdicts, sample.program, protocol)
+    facts = None if run is None or official is None or official.credit else failed_test(run.lines, sample)
+    calls = _call_statistics(sample.verdicts)
+    has_other_answers = careful.outcome is Outcome.PASSED and isinstance(calls, Calls) and calls.alike > 0
     return SampleResult(
-        qid=attempt.task.id,
-        sample=attempt.sample,
-        seconds=run.evidence.cpu if run is not None else judgement.evidence.cpu if judgement is not None else 0.0,
+        qid=sample.task.id,
+        sample=sample.number,
+        seconds=_cpu_seconds(sample, run, with_official=with_official),
         official=official or NOT_ASKED,
         careful=careful,
-        groups=attempt.task.groups or msgspec.UNSET,
-        flags=[OTHER_ANSWERS] if is_alike else msgspec.UNSET,
+        groups=sample.task.groups or msgspec.UNSET,
+        flags=[OTHER_ANSWERS] if has_other_answers else msgspec.UNSET,
         calls=calls,
-        tests=tests_of(verdicts) or msgspec.UNSET,
-        facts=msgspec.UNSET if failed is None else failed,
+        tests=assertion_results(sample.verdicts) or msgspec.UNSET,
+        facts=msgspec.UNSET if facts is None else facts,
     )
 
 
-def _calls_of(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
-    """Return how a sample's answers compare with the reference solution's: those of the program that is believed."""
-    programs = [verdicts.completion, verdicts.whole or Verdict()]
+def _result_of_outputs(sample: Sample, readings: Readings) -> SampleResult:
+    """Return the result of a sample whose task has inputs."""
+    has_program = not sample.program.is_missing or bool(sample.verdicts.not_judged)
+    return SampleResult(
+        qid=sample.task.id,
+        sample=sample.number,
+        seconds=readings.seconds,
+        official=readings.official,
+        careful=readings.careful if has_program else NO_PROGRAM,
+        groups=sample.task.groups or msgspec.UNSET,
+        calls=readings.calls,
+        facts=msgspec.UNSET if readings.base is None else ExecutionFacts(base=readings.base),
+    )
+
+
+def _official_reading_of(sample: Sample, observation: Executed, protocol: ExecutionProtocol) -> Reading:
+    """Return the official reading; it says if the assertion that failed is the program's own."""
+    reading = official_reading(observation, protocol)
+    run = observation.run
+    if run is not None and reading.detail == _TEST_FAILED and _failed_in_program(run.lines, sample):
+        return msgspec.structs.replace(reading, detail="an assertion of the program itself failed")
+    return reading
+
+
+def _cpu_seconds(sample: Sample, run: ProgramRun | None, *, with_official: bool) -> float:
+    """Return the CPU time of the official run; of the separate one if no official run was requested."""
+    judgement = sample.verdicts.completion.judgement
+    if run is not None:
+        return run.evidence.cpu
+    return 0.0 if with_official or judgement is None else judgement.evidence.cpu
+
+
+def _call_statistics(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
+    """Return how a sample's answers compare with the reference solution's: those of a confirmed program, if any."""
+    programs = [verdicts.completion, verdicts.recovered or Verdict()]
     for verdict in sorted(programs, key=_is_confirmed, reverse=True):
         judgement = verdict.judgement
         if judgement is not None and judgement.likeness is not None and judgement.likeness.calls is not None:
             return judgement.likeness.calls
-    return Calls(n=verdicts.calls, same=0) if verdicts.calls else msgspec.UNSET
+    return Calls(n=verdicts.call_count, same=0) if verdicts.call_count else msgspec.UNSET
 
 
-def tests_of(verdicts: Verdicts) -> list[bool]:
-    """Return whether each test of a program that fails is right; nothing if that was not asked or is not known."""
-    both = (verdicts.completion, verdicts.whole)
-    found = [verdict.judgement.right for verdict in both if verdict is not None and verdict.judgement is not None]
-    return next(filter(None, found), [])
+def assertion_results(verdicts: Verdicts) -> list[bool]:
+    """Return whether each assertion holds, of a program that fails; empty if that was not requested or is not known."""
+    for verdict in (verdicts.completion, verdicts.recovered):
+        if verdict is not None and verdict.judgement is not None and verdict.judgement.right:
+            return verdict.judgement.right
+    return []
 
 
-def _is_own(lines: str, attempt: Attempt) -> bool:
+def _line_number(text: str) -> int:
+    """Return a line number that a program reports, which may be any text; 0 if it is none."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= MAX_LINE_DIGITS
+    return int(text) if is_number else 0
+
+
+def _failed_in_program(line_numbers: str, sample: Sample) -> bool:
     """Whether an exception comes from the program itself. It reports the lines, so this is for people."""
-    last = lines.rpartition(",")[2]
-    return last.isascii() and last.isdigit() and len(last) < 9 and int(last) <= attempt.head.count("\n")
+    last = line_numbers.rpartition(",")[2]
+    return 0 < _line_number(last) <= sample.head.count("\n")
 
 
-def failed_test(lines: str, attempt: Attempt) -> ExecutionFacts | None:
+def failed_test(line_numbers: str, sample: Sample) -> ExecutionFacts | None:
     """Return the last line of the tests through which the exception passed, and its number in the program (from 1).
 
-    The program itself reports the lines, so the result is for people and decides nothing.
+    `line_numbers`: separated by commas, outermost first. The program itself reports them, so the result is for people
+    and decides nothing.
     """
-    first = attempt.head.count("\n") + 1
-    source = (attempt.head + attempt.task.tests).split("\n")
-    found = None
-    for text in lines.split(","):
-        number = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+    first = sample.head.count("\n") + 1
+    source = (sample.head + sample.task.tests).split("\n")
+    failed_line = 0
+    for number in map(_line_number, line_numbers.split(",")):
         if not first <= number <= len(source):
             break
-        found = number
-    if found is None:
+        failed_line = number
+    if not failed_line:
         return None
-    return ExecutionFacts(failed_test=source[found - 1].strip()[:MAX_LINE], failed_line=found)
+    return ExecutionFacts(failed_test=source[failed_line - 1].strip()[:MAX_LINE], failed_line=failed_line)

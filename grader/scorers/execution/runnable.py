@@ -10,64 +10,76 @@ from __future__ import annotations
 import ast
 
 from grader.files.python_source import tree_from
-from grader.scorers.execution.extraction import parse_data
+from grader.scorers.execution.extraction import parse_any_length
 from grader.scorers.execution.inputs.cases import BadRowError
+from grader.scorers.execution.statements import is_main_guard
 
 _DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_STARTS = {"unittest.main", "pytest.main"}
+_RUNNER_CALLS = {"unittest.main", "pytest.main"}
 
 
-def runnable(tests: str, entry_point: str, program: str) -> str:
+def runnable_script(tests: str, entry_point: str, program: str) -> str:
     """Return a script that runs its tests; raises BadRowError if it has none.
 
-    `check(candidate)` is called with `entry_point`; if that is empty, with the only function of `program`.
+    `check(candidate)` is called with `entry_point`; if that is empty, with the only function of `program`. A script
+    that tests something itself stays as it is. Else the calls of a framework are added, or what stands behind
+    `if __name__ == "__main__"`. What only calls something stays as it is, too, because that may be a test.
     """
     try:
-        return _runnable(tests, entry_point, program)
+        return _runnable_script(tests, entry_point, program)
     except RecursionError:  # Python cannot write what is nested deeply, such as a sum of a thousand terms.
         return tests
 
 
-def _runnable(tests: str, entry_point: str, program: str) -> str:
-    tree = parse_data(tests)
-    if tree is not None and any(map(_imports_program, ast.walk(tree))):
-        _WithoutImports().visit(tree)
-        tree.body = [node for node in tree.body if not isinstance(node, ast.Pass)]
-        tests = ast.unparse(ast.fix_missing_locations(tree))
-    body: list[ast.stmt] = [] if tree is None else tree.body
-    checks = any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in body)
-    if checks and entry_point:
+def _runnable_script(tests: str, entry_point: str, program: str) -> str:
+    tests, body = _without_program_imports(tests)
+    has_check = any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in body)
+    if has_check and entry_point:
         return f"{tests.rstrip()}\n\n\ncheck({entry_point})\n"
-    kept = [node for node in body if not _is_needless(node, tests)]
-    own = {node.name for node in body if isinstance(node, (*_FUNCTIONS, ast.ClassDef))} | {"unittest", "globals"}
-    if not body or any(_runs_tests(node, own) for node in body):
-        return tests if kept == body else _script(kept)
-    calls = [f"check({_only_function(program)})"] if checks else [call for node in body for call in _calls(node)]
-    if not calls:
-        calls = [ast.unparse(node) for guard in body if isinstance(guard, ast.If) for node in guard.body]
+    needed = [node for node in body if not _is_needless(node, tests)]
+    definitions = {node.name for node in body if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
+    if not body or any(_runs_tests(node, definitions | {"unittest", "globals"}) for node in body):
+        return tests if needed == body else _script(needed)
+    calls = (
+        [f"check({_only_function(program)})"] if has_check else [call for node in body for call in _test_calls(node)]
+    )
+    calls = calls or [ast.unparse(node) for guard in body if isinstance(guard, ast.If) for node in guard.body]
     if calls:
-        return "\n".join([_script([node for node in kept if not _starts(node)]), *calls, ""])
-    if any(
-        isinstance(part, ast.Call) for node in body if not isinstance(node, _DEFINITIONS) for part in ast.walk(node)
-    ):
+        return "\n".join([_script([node for node in needed if not _is_left_to_runner(node)]), *calls, ""])
+    statements = [node for node in body if not isinstance(node, _DEFINITIONS)]
+    if any(isinstance(part, ast.Call) for node in statements for part in ast.walk(node)):
         return tests
     raise BadRowError("its tests only define names and call nothing, so every program would pass")
 
 
-def _runs_tests(node: ast.stmt, own: set[str]) -> bool:
-    """Whether a statement outside functions and classes tests something itself, or uses the tests' `own` names."""
-    if isinstance(node, _DEFINITIONS) or _starts(node):
+def _without_program_imports(tests: str) -> tuple[str, list[ast.stmt]]:
+    """Return tests and their statements without imports of the program under test."""
+    tree = parse_any_length(tests)
+    if tree is None:
+        return tests, []
+    if any(map(_imports_program, ast.walk(tree))):
+        _WithoutImports().visit(tree)
+        tree.body = [node for node in tree.body if not isinstance(node, ast.Pass)]
+        tests = ast.unparse(ast.fix_missing_locations(tree))
+    return tests, tree.body
+
+
+def _runs_tests(node: ast.stmt, definitions: set[str]) -> bool:
+    """Whether a statement outside functions and classes tests something itself, or uses the tests' own definitions."""
+    if isinstance(node, _DEFINITIONS) or _is_left_to_runner(node):
         return False
     parts = list(ast.walk(node))
-    return any(isinstance(part, ast.Assert) or (isinstance(part, ast.Name) and part.id in own) for part in parts)
+    return any(
+        isinstance(part, ast.Assert) or (isinstance(part, ast.Name) and part.id in definitions) for part in parts
+    )
 
 
-def _starts(node: ast.stmt) -> bool:
+def _is_left_to_runner(node: ast.stmt) -> bool:
     """Whether a statement leaves the start to a framework, or is run only in the main module."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return ast.unparse(node.value.func) in _STARTS
-    return isinstance(node, ast.If) and any(isinstance(p, ast.Name) and p.id == "__name__" for p in ast.walk(node.test))
+        return ast.unparse(node.value.func) in _RUNNER_CALLS
+    return is_main_guard(node)
 
 
 def _script(body: list[ast.stmt]) -> str:
@@ -75,7 +87,7 @@ def _script(body: list[ast.stmt]) -> str:
 
 
 def _only_function(program: str) -> str:
-    tree = parse_data(program) or parse_data(f"{program}\n    pass\n")
+    tree = parse_any_length(program) or parse_any_length(f"{program}\n    pass\n")
     names = [node.name for node in tree.body if isinstance(node, _FUNCTIONS)] if tree else []
     if len(names) != 1:
         raise BadRowError("its tests define check(candidate): a column `entry_point` must name the function to check")
@@ -103,17 +115,17 @@ class _WithoutImports(ast.NodeTransformer):
         return (tree_from("\n".join(names)).body or ast.Pass()) if _imports_program(node) else node
 
 
-def _calls(node: ast.stmt) -> list[str]:
+def _test_calls(node: ast.stmt) -> list[str]:
     """Return the calls of the tests that a statement defines, as their framework makes them."""
     if isinstance(node, _FUNCTIONS):
-        return _called(node)
+        return _pytest_calls(node)
     if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("TestCase") for base in node.bases):
         return [f"__import__('unittest').defaultTestLoader.loadTestsFromTestCase({node.name}).debug()"]
     return []
 
 
-def _called(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    """Return the call of a function for pytest; nothing if it is none."""
+def _pytest_calls(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Return the call of a function that pytest would call; nothing for another one."""
     if not node.name.startswith("test"):
         return []
     decorators = " ".join(map(ast.unparse, node.decorator_list))

@@ -1,4 +1,4 @@
-"""One sample of a run: the attempt, and what was observed of it."""
+"""One sample of a run: the program assembled from a prediction, and what was observed of it."""
 
 from __future__ import annotations
 
@@ -7,70 +7,84 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.sandbox.answer import Executed, Lint
+from grader.scorers.execution.assembly import Program, assemble, head
 from grader.scorers.execution.candidate import Candidate, Verdicts
 from grader.scorers.execution.reading import not_judged
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from grader.scorers.execution.candidate import Readings
-    from grader.scorers.execution.jobs import Attempt
+    from grader.scorers.execution.declaration import ExecutionProtocol
+    from grader.scorers.execution.extraction import Rules
+    from grader.scorers.execution.tasks import CodeTask
 
 
 class Sample:
-    """One attempt with its observations."""
+    """A program with its observations."""
 
-    __slots__ = ("attempt", "key", "lint", "not_run", "ran", "verdicts")
+    __slots__ = ("lint", "lint_key", "number", "official_failure", "official_run", "program", "task", "verdicts")
 
-    def __init__(self, attempt: Attempt) -> None:
-        self.attempt = attempt
-        self.key = ""
-        """Key of the job that lints it."""
+    def __init__(self, task: CodeTask, number: int, program: Program) -> None:
+        self.task, self.number, self.program = task, number, program
+        self.lint_key = ""
+        """Key of the job that lints it; equal programs of a task have the same."""
         self.lint: Lint | None = None
         """The linter's result; None: infrastructure failed."""
         self.verdicts = Verdicts()
-        self.ran: Executed | None = None
-        """The result of the official run; None: the program was refused, or infrastructure failed (see `not_run`)."""
-        self.not_run = ""
+        self.official_run: Executed | None = None
+        """None: the program was refused, or infrastructure failed."""
+        self.official_failure = ""
+        """Why infrastructure failed to run it; empty if nothing is known of that."""
+
+    @property
+    def head(self) -> str:
+        """The official program without its tests."""
+        return head(self.task.signature_text, self.program.completion)
 
     @property
     def completion(self) -> Candidate:
         """The official completion."""
-        return Candidate(qid=self.attempt.task.id, source=self.attempt.program.completion)
+        return Candidate(qid=self.task.id, source=self.program.completion)
 
     @property
-    def whole(self) -> Candidate | None:
-        """The text as written, if it is a different program."""
-        source = self.attempt.program.recovered
-        return None if source is None else Candidate(qid=self.attempt.task.id, source=source)
+    def recovered(self) -> Candidate | None:
+        """The careful completion, if it is a different program."""
+        source = self.program.recovered
+        return None if source is None else Candidate(qid=self.task.id, source=source)
 
     @property
     def candidates(self) -> list[Candidate]:
         """The candidates whose verdicts are wanted."""
         # With inputs, the official reading needs the completion's answers, so it runs even if careful does not use it.
-        is_left_out = self.attempt.program.is_missing and not self.has_inputs
-        found = [] if self.lint is None or is_left_out else [self.completion]
-        return found if self.whole is None else [*found, self.whole]
+        needs_completion = self.lint is not None and (self.has_inputs or not self.program.is_missing)
+        candidates = [self.completion] if needs_completion else []
+        return candidates if self.recovered is None else [*candidates, self.recovered]
 
     @property
     def has_inputs(self) -> bool:
         """Whether the data has the inputs for its program, and no tests."""
-        return self.attempt.task.cases is not None
+        return self.task.cases is not None
 
     @property
     def readings(self) -> Readings | None:
-        """Both readings, if the task has inputs and they are known: careful is about the text as written."""
-        found, why = self._readings, self.verdicts.not_judged
-        if found is None or not why:
-            return found
-        return msgspec.structs.replace(found, careful=not_judged(why), calls=msgspec.UNSET, right=[])
+        """Both readings, if the task has inputs and they are known."""
+        readings = self._combined_readings
+        if readings is None or not self.verdicts.not_judged:
+            return readings
+        careful = not_judged(self.verdicts.not_judged)
+        return msgspec.structs.replace(readings, careful=careful, calls=msgspec.UNSET, right_outputs=[])
 
     @property
-    def _readings(self) -> Readings | None:
-        official, whole = self.verdicts.completion.readings, self.verdicts.whole
-        if official is None or whole is None or whole.readings is None:
+    def _combined_readings(self) -> Readings | None:
+        """The careful part is that of the recovered program, unless only the official completion passes."""
+        official = self.verdicts.completion.readings
+        recovered = None if self.verdicts.recovered is None else self.verdicts.recovered.readings
+        if official is None or recovered is None:
             return official
-        if self.attempt.program.has_official and official.careful.credit and not whole.readings.careful.credit:
+        if self.program.has_official and official.careful.credit and not recovered.careful.credit:
             return official
-        return msgspec.structs.replace(official, careful=whole.readings.careful, calls=whole.readings.calls)
+        return msgspec.structs.replace(official, careful=recovered.careful, calls=recovered.calls)
 
     @property
     def refused(self) -> bool:
@@ -84,8 +98,31 @@ class Sample:
         return judgement.evidence.wall if judgement is not None else 0.0
 
     @property
-    def executed(self) -> Executed | None:
+    def official_observation(self) -> Executed | None:
         """All observations of the official run; None if they do not suffice for a verdict."""
         if self.refused:
             return Executed(lint=self.lint)
-        return None if self.ran is None else Executed(lint=self.lint or self.ran.lint, run=self.ran.run)
+        run = self.official_run
+        return None if run is None else Executed(lint=self.lint or run.lint, run=run.run)
+
+
+def samples_of(
+    tasks: Mapping[str, CodeTask],
+    predictions: Mapping[str, list[str]],
+    protocol: ExecutionProtocol,
+    assemble: Callable[[str, str, Rules, tuple[str, ...], str | None], Program] = assemble,
+) -> Iterator[Sample]:
+    """Assemble every prediction, lazily; equal texts of a task are assembled once."""
+    for qid, texts in predictions.items():
+        task = tasks[qid]
+        programs: dict[str, Program] = {}
+        for number, text in enumerate(texts):
+            if text not in programs:
+                programs[text] = assemble(text, *assembly_arguments(task, protocol))
+            yield Sample(task, number, programs[text])
+
+
+def assembly_arguments(task: CodeTask, protocol: ExecutionProtocol) -> tuple[str, Rules, tuple[str, ...], str | None]:
+    """Return the arguments of `assemble` after the prediction."""
+    prelude = None if task.cases is None else protocol.prelude
+    return task.signature_text, protocol.assembly, task.names_to_define, prelude

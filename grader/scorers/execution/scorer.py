@@ -11,7 +11,7 @@ from grader.errors import InfrastructureError, InputError, UsageError
 from grader.predictions.record import fenced
 from grader.results import Calls, Note, Outcome, Reading, Report, SampleResult
 from grader.results.groups import in_group
-from grader.scorers.execution import assembly, executed, phases, prompts
+from grader.scorers.execution import assembly, executed_file, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol
 from grader.scorers.execution.facts import ExecutionFacts, facts_of
@@ -70,13 +70,14 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
     def turns(self, declared: ExecutionBenchmark, task: CodeTask, asking: Asking) -> Sequence[Turn]:
         """Ask with the protocol's published prompts, or a plain one; a template can replace a single prompt only."""
-        turns = self._published(declared, task, asking)
+        turns = self._protocol_turns(declared, task, asking)
         if asking.template is not None and len(turns) > 1:
             raise UsageError(f"--prompt: mode {asking.mode} sends several requests; a template replaces a single one.")
         values = {**prompt_values(declared, task), "signature": task.signature_text}
         return [from_template(declared, asking, turns[0], values)] if len(turns) == 1 else turns
 
-    def _published(self, declared: ExecutionBenchmark, task: CodeTask, asking: Asking) -> Sequence[Turn]:
+    def _protocol_turns(self, declared: ExecutionBenchmark, task: CodeTask, asking: Asking) -> Sequence[Turn]:
+        """Return the turns with the protocol's published prompts; a plain prompt if it has none."""
         published = declared.protocols[asking.protocol].prompts
         if not published:
             if asking.mode != next(iter(self.modes)):
@@ -84,12 +85,12 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
             check_question(declared, asking, task.asked)
             reads_input = task.cases is not None and not task.cases.function
             return [prompts.plain_turn(task.signature_text, task.text, reads_input=reads_input)]
-        described = task.row.get(declared.columns.description or "")
+        description = task.row.get(declared.columns.description or "")
         return prompts.turns(
             asking.mode,
             first_version=published == "humaneval-v-v1",
             signature=task.signature_text,
-            description=described if isinstance(described, str) else None,
+            description=description if isinstance(description, str) else None,
         )
 
     # --- scoring --------------------------------------------------------------------------------------------------
@@ -104,49 +105,49 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         has_calls = any(task.solution or task.cases for task in run.tasks.values())
         return [*names, pass_metrics.CALLS_RIGHT] if has_calls else names
 
-    def without_metric(self, name: str, of: Run[ExecutionBenchmark, CodeTask] | Report) -> str:
+    def without_metric(self, name: str, source: Run[ExecutionBenchmark, CodeTask] | Report) -> str:
         """Say how to get a pass@k, or that there are too few samples for it, or that nothing is linted."""
         k = pass_metrics.k_of(name)
-        if isinstance(of, Report):
-            has_any = any(pass_metrics.k_of(metric.name) for metric in of.metrics)
+        if isinstance(source, Report):
+            has_any = any(pass_metrics.k_of(metric.name) for metric in source.metrics)
             return f" Score it again with -k {k} (--score-only executes nothing)." if k and has_any else ""
-        run = of
         if name == pass_metrics.PARSE_RATE:
-            return f" Protocol {run.protocol} has no linter, which {name} needs."
+            return f" Protocol {source.protocol} has no linter, which {name} needs."
         if k is None:
             return ""
-        task, fewest = min(_counts(run).items(), key=lambda item: item[1])
+        task, fewest = min(_counts(source).items(), key=lambda item: item[1])
         if k > fewest:
             has = f"task {task} has only {counted(fewest, 'sample')}"
             return f" pass@{k} needs at least {k} samples of every task, and {has}."
-        ks = {k, *filter(None, map(pass_metrics.k_of, self.metric_names(run)))}
+        ks = {k, *filter(None, map(pass_metrics.k_of, self.metric_names(source)))}
         return f" Add -k {','.join(map(str, sorted(ks)))}."
 
     def score(self, run: Run[ExecutionBenchmark, CodeTask]) -> Scored:
         """Execute and score; raises a GradeError."""
         protocol = run.benchmark.protocols[run.protocol].with_timeout(run.options.timeout)
-        samples_each = _most_samples(run)
         ks = phases.wanted_k(run.options.k, _counts(run), protocol)
-        broken = {qid: task.broken for qid, task in run.tasks.items() if task.broken and run.predictions.get(qid)}
-        usable = {qid: texts for qid, texts in _whole_texts(run).items() if qid not in broken}
-        with phases.executing(run.tasks, usable, protocol, _options(run), run.observer) as made:
-            absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
-            samples = [*made.samples, *(s for qid in broken for s in _unusable(run.tasks[qid], run.predictions[qid]))]
-            samples = with_oddities(samples, run.oddities)
-            samples += [s for task in absent for s in _absent(task, samples_each, made.not_judged.get(task.id, ""))]
+        broken = {qid: texts for qid, texts in run.predictions.items() if texts and run.tasks[qid].broken}
+        usable = {qid: texts for qid, texts in _texts_with_prompts(run).items() if qid not in broken}
+        with phases.executing(run.tasks, usable, protocol, _options(run), run.observer) as executions:
+            of_broken = [
+                sample for qid, texts in broken.items() for sample in _results_of_broken_task(run.tasks[qid], texts)
+            ]
+            samples = with_oddities([*executions.samples, *of_broken], run.oddities)
+            samples += _results_of_missing_predictions(run, executions.not_judged)
             samples = with_families(samples, run.tasks, run.benchmark.columns)
             metrics = pass_metrics.metrics(samples, ks, has_linter=protocol.lint)
 
         def write_executed(stem: Path) -> Path:
             path = stem.with_name(f"{stem.name}{self.own_file}")
-            executed.write(path, _records(run, made, protocol))
+            executed_file.write(path, _records(run, executions, protocol))
             return path
 
+        notes = [*executions.notes, *_notes_on_judged_tasks(samples, ks)]
         return Scored(
             samples=samples,
             metrics=metrics,
-            notes=[*_python_notes(made.sandbox), *map(Note, [*made.notes, *_judged_tasks(samples, ks)])],
-            sandbox=made.sandbox,
+            notes=[*_python_notes(executions.sandbox), *map(Note, notes)],
+            sandbox=executions.sandbox,
             judge_version=JUDGE,
             write_own=write_executed,
         )
@@ -154,9 +155,11 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def outside_careful(self, run: Run[ExecutionBenchmark, CodeTask]) -> list[str]:
         """Name the tasks that are not judged carefully. Tests and reference solutions run, and no prediction does."""
         protocol = run.benchmark.protocols[run.protocol].with_timeout(run.options.timeout)
-        needs = any(task.cases is None or task.cases.function for task in run.tasks.values())
+        # What a script prints can always be compared.
+        if all(task.cases is not None and not task.cases.function for task in run.tasks.values()):
+            return []
         try:
-            return phases.outside_careful(run.tasks, protocol, _options(run), run.observer) if needs else []
+            return phases.unjudged_task_notes(run.tasks, protocol, _options(run), run.observer)
         except InfrastructureError as error:
             return [f"Whether the tests can judge programs apart from them was not checked: {error}"]
 
@@ -189,7 +192,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
     def observe(self, name: str) -> Observe | None:
         """Return the function that gives a task's value in a metric."""
-        return pass_metrics.observe(name)
+        return pass_metrics.observation_function(name)
 
     def would_have(self, report: Report, name: str, group: str | None) -> bool:
         """Whether a report would have this metric: for pass@k, whether some task has k samples."""
@@ -206,20 +209,20 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def marks(self, sample: SampleResult) -> Marks:
         """Return how the program's answers differ from the reference solution's, and where the tests failed."""
         facts = facts_of(sample)
-        right = [*_tests(sample), *_calls(sample)]
-        return Marks(facts=right, failed_test=facts.failed_test or "", failed_line=facts.failed_line)
+        facts_to_show = [*_test_facts(sample), *_call_facts(sample)]
+        return Marks(facts=facts_to_show, failed_test=facts.failed_test or "", failed_line=facts.failed_line)
 
     def read_own_file(self, report: Report, path: Path) -> OwnFile:
         """Read the programs of an `_executed.json`."""
-        return executed.programs_of(report, path)
+        return executed_file.programs_of(report, path)
 
 
-def _tests(sample: SampleResult) -> Iterator[tuple[str, str]]:
+def _test_facts(sample: SampleResult) -> Iterator[tuple[str, str]]:
     if isinstance(sample.tests, list):
         yield "right tests", f"{sum(sample.tests)} of {len(sample.tests)}"
 
 
-def _calls(sample: SampleResult) -> Iterator[tuple[str, str]]:
+def _call_facts(sample: SampleResult) -> Iterator[tuple[str, str]]:
     calls = sample.calls
     if not isinstance(calls, Calls):
         return
@@ -251,19 +254,17 @@ def _python_notes(sandbox: SandboxProvenance | None) -> list[Note]:
     return [Note(text, "official")]
 
 
-def _whole_texts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, list[str]]:
-    """Return the predictions; code that continues a prompt stands behind it, in one code block."""
-    marks = {record.qid: record.continued for record in run.file.records if record.continued is not None}
-    if not marks:
-        return dict(run.predictions)
-    has_prompt = run.benchmark.columns.prompt is not None
-    return {
-        qid: [
-            fenced(run.tasks[qid].signature_text * has_prompt + text) if continues else text
-            for text, continues in zip(texts, marks.get(qid) or [False] * len(texts), strict=True)
+def _texts_with_prompts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, list[str]]:
+    """Return the predictions; code that only continues a prompt is put behind it, in one code block."""
+    continued = {record.qid: record.continued for record in run.file.records if record.continued}
+    texts_by_qid = dict(run.predictions)
+    for qid in texts_by_qid.keys() & continued.keys():
+        prompt = "" if run.benchmark.columns.prompt is None else run.tasks[qid].signature_text
+        texts_by_qid[qid] = [
+            fenced(prompt + text) if continues else text
+            for text, continues in zip(texts_by_qid[qid], continued[qid], strict=True)
         ]
-        for qid, texts in run.predictions.items()
-    }
+    return texts_by_qid
 
 
 def _options(run: Run[ExecutionBenchmark, CodeTask]) -> Options:
@@ -280,7 +281,7 @@ def _counts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, int]:
     return {qid: len(texts) or most for qid, texts in run.predictions.items()}
 
 
-def _judged_tasks(samples: list[SampleResult], ks: tuple[int, ...]) -> list[str]:
+def _notes_on_judged_tasks(samples: list[SampleResult], ks: tuple[int, ...]) -> list[str]:
     """Return a note with the official values of the tasks in the careful metrics, if these are not all tasks."""
     judged = judged_samples(samples, "careful")
     if len(judged) == len(samples):
@@ -292,27 +293,31 @@ def _judged_tasks(samples: list[SampleResult], ks: tuple[int, ...]) -> list[str]
     return [f"Official over the {counted(len({sample.qid for sample in judged}), 'judged task')}: {values}."]
 
 
-def _absent(task: CodeTask, count: int, why: str) -> Iterator[SampleResult]:
-    """Yield the samples of a task without predictions, under `--missing wrong`: as many failed ones as others have.
+def _results_of_missing_predictions(
+    run: Run[ExecutionBenchmark, CodeTask], not_judged_tasks: Mapping[str, str]
+) -> Iterator[SampleResult]:
+    """Yield the samples of tasks without predictions, under `--missing wrong`: as many failed ones as others have.
 
-    `why`: why the task is outside the careful reading; empty if it is not.
+    `not_judged_tasks`: the tasks that are outside the careful reading, and why.
     """
-    reading = missing_reading(Outcome.FAILED)
-    careful = not_judged(why) if why else reading
-    for number in range(count):
-        yield SampleResult(
-            qid=task.id, sample=number, official=reading, careful=careful, groups=task.groups or msgspec.UNSET
-        )
+    failed = missing_reading(Outcome.FAILED)
+    for qid, texts in run.predictions.items():
+        careful = not_judged(not_judged_tasks[qid]) if qid in not_judged_tasks else failed
+        for number in range(0 if texts else _most_samples(run)):
+            yield SampleResult(
+                qid=qid, sample=number, official=failed, careful=careful, groups=run.tasks[qid].groups or msgspec.UNSET
+            )
 
 
-def _unusable(task: CodeTask, texts: Sequence[str]) -> Iterator[SampleResult]:
-    """Yield the samples of a task whose row is broken: careful does not judge it.
+def _results_of_broken_task(task: CodeTask, texts: Sequence[str]) -> Iterator[SampleResult]:
+    """Yield the samples of a task whose row is broken, so that it is outside the careful reading.
 
-    Officially, every program fails tests that are not Python. What becomes of other broken rows is not known.
+    Officially, every program fails tests that are not Python. What the official evaluator makes of other broken rows is
+    not known, so these samples are unscored.
     """
     careful = Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=task.broken, rule=BROKEN_ROW)
     official = msgspec.structs.replace(careful, outcome=Outcome.UNSCORED)
-    if task.fails:
+    if task.has_invalid_tests:
         official = msgspec.structs.replace(official, outcome=Outcome.ERROR, credit=0)
     for number in range(len(texts)):
         yield SampleResult(
@@ -321,29 +326,30 @@ def _unusable(task: CodeTask, texts: Sequence[str]) -> Iterator[SampleResult]:
 
 
 def _records(
-    run: Run[ExecutionBenchmark, CodeTask], made: phases.Executions, protocol: ExecutionProtocol
-) -> Iterator[executed.Record]:
+    run: Run[ExecutionBenchmark, CodeTask], executions: phases.Executions, protocol: ExecutionProtocol
+) -> Iterator[executed_file.Record]:
+    """Yield the records of the executed file, in the order of the predictions."""
     for record in run.file.records:
-        if record.qid in made.results:
-            qid = record.qid
-            task, completions = run.tasks[qid], made.completions[qid]
+        qid = record.qid
+        if qid in executions.results:
+            task, completions = run.tasks[qid], executions.completions[qid]
             programs = [assembly.head(task.signature_text, completion) + task.tests for completion in completions]
-            yield executed.record(record, completions, programs, made.results[qid], protocol)
+            yield executed_file.record(record, completions, programs, executions.results[qid], protocol)
 
 
 def _from_executed(earlier: Earlier[ExecutionBenchmark]) -> list[SampleResult]:
     path, stem = earlier.path, earlier.stem
-    beside = path if stem.name.endswith("_executed") else stem.with_name(f"{stem.name}_executed.json")
-    if not beside.is_file():
+    executed_path = path if stem.name.endswith("_executed") else stem.with_name(f"{stem.name}_executed.json")
+    if not executed_path.is_file():
         raise UsageError(
-            f"--score-only: there is neither {stem.name}_results.json nor {beside.name} beside {path.name}; "
+            f"--score-only: there is neither {stem.name}_results.json nor {executed_path.name} beside {path.name}; "
             "grade it once without --score-only."
         )
     protocol = earlier.benchmark.protocols[earlier.protocol].with_timeout(earlier.options.timeout)
     try:
-        samples = executed.samples_of(json.loads(beside.read_bytes()), protocol)
+        samples = executed_file.samples_of(json.loads(executed_path.read_bytes()), protocol)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError([f"{beside}: not an executed file ({type(error).__name__}: {error})"]) from error
+        raise InputError([f"{executed_path}: not an executed file ({type(error).__name__}: {error})"]) from error
     if not samples:
-        raise InputError([f"{beside}: no samples"])
+        raise InputError([f"{executed_path}: no samples"])
     return samples

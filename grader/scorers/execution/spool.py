@@ -22,8 +22,7 @@ class StoredAnswers(NamedTuple):
     digest: str
     """Of all its messages: equal ones are the same answers."""
     evidence: ProcessEvidence
-    replies: int
-    """Their number."""
+    reply_count: int
     unsure: bool
     """See `Answers.unsure`."""
 
@@ -33,7 +32,8 @@ class Spool:
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="grade-answers-")  # noqa: SIM115 - closed by __exit__
-        self._places: dict[str, tuple[int, int]] = {}
+        self._extents: dict[str, tuple[int, int]] = {}
+        """Key -> offset and length in the file."""
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -48,9 +48,9 @@ class Spool:
         digest = hashlib.sha256(answers.transcript).hexdigest()
         return StoredAnswers(key, digest, answers.evidence, answers.transcript.count(b"\n"), answers.unsure)
 
-    def get(self, kept: StoredAnswers) -> Answers:
+    def get(self, stored: StoredAnswers) -> Answers:
         """Return stored answers."""
-        return Answers(evidence=kept.evidence, transcript=self._read(kept.key), unsure=kept.unsure)
+        return Answers(evidence=stored.evidence, transcript=self._read(stored.key), unsure=stored.unsure)
 
     def store(self, key: str, value: object) -> None:
         """Store a value of JSON."""
@@ -63,16 +63,16 @@ class Spool:
     def _write(self, key: str, content: bytes) -> None:
         data = zlib.compress(content, 1)
         with self._lock:
-            self._places[key] = self._file.seek(0, 2), len(data)
+            self._extents[key] = self._file.seek(0, 2), len(data)
             self._file.write(data)
 
     def _read(self, key: str) -> bytes:
         with self._lock:
-            start, length = self._places[key]
+            start, length = self._extents[key]
             self._file.seek(start)
             data = self._file.read(length)
         return zlib.decompress(data)
 
     def forget(self, key: str) -> None:
         """Forget a value. Its place in the file stays used."""
-        self._places.pop(key, None)
+        self._extents.pop(key, None)

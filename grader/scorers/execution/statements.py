@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import enum
 import functools
+import itertools
 import re
 import symtable
 import sys
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
-from grader.scorers.execution.extraction import SCOPES, tree_of
+from grader.scorers.execution.extraction import SCOPES, cached_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +33,6 @@ class Statement(NamedTuple):
 
     node: ast.stmt
     bound: frozenset[str]
-    """What it binds, and what it changes by an assignment to an attribute or an item."""
     loaded: frozenset[str]
     """What it reads when it runs."""
     used: frozenset[str]
@@ -53,31 +54,36 @@ class Statement(NamedTuple):
 @functools.lru_cache(maxsize=16)
 def statements(source: str) -> tuple[Statement, ...]:
     """Return the statements of a program, without words that happen to be Python, such as `Sure` and `Output: 10`."""
-    tree = tree_of(source)
-    every = [_statement(node, text) for node, text in _texts(tree, source)] if tree is not None else []
-    known = names_bound(every) | BUILTINS
-    return tuple(one for one in every if not _is_word(one, known))
+    tree = cached_tree(source)
+    if tree is None:
+        return ()
+    body = [_statement(node, text) for node, text in _sources(tree, source)]
+    known = bound_names(body) | BUILTINS
+    return tuple(statement for statement in body if not _is_prose(statement, known))
 
 
-def _texts(tree: ast.Module, source: str) -> Iterator[tuple[ast.stmt, str | None]]:
-    """Yield statements, and their texts where they share no line with others: to write one anew takes longer."""
+def _sources(tree: ast.Module, source: str) -> Iterator[tuple[ast.stmt, str | None]]:
+    """Yield statements, and their texts where they share no line with others: `ast.unparse` takes longer than reuse."""
     lines = re.split(r"\r\n|\r|\n", source)
-    begins = [min([node, *getattr(node, "decorator_list", ())], key=_line).lineno for node in tree.body]
-    ends = [node.end_lineno or 0 for node in tree.body]
-    befores, afters = [0, *ends], [*begins[1:], len(lines) + 1]
-    for node, before, begin, end, after in zip(tree.body, befores, begins, ends, afters, strict=False):
-        is_alone = before < begin and end < after
-        yield node, "\n".join(lines[begin - 1 : end]) if is_alone else None
+    last_end = 0
+    for node, following in itertools.zip_longest(tree.body, tree.body[1:]):
+        first, end = _first_line(node), node.end_lineno or 0
+        next_first = len(lines) + 1 if following is None else _first_line(following)
+        is_alone = last_end < first and end < next_first
+        yield node, "\n".join(lines[first - 1 : end]) if is_alone else None
+        last_end = end
 
 
-def _line(node: ast.stmt | ast.expr) -> int:
-    return node.lineno
+def _first_line(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min(node.lineno, *(decorator.lineno for decorator in decorators)) if decorators else node.lineno
 
 
-def _is_word(one: Statement, known: frozenset[str]) -> bool:
-    if isinstance(one.node, ast.AnnAssign):
-        return one.node.value is None
-    return isinstance(one.node, ast.Expr) and says_nothing(one.node) and not one.used <= known
+def _is_prose(statement: Statement, known: frozenset[str]) -> bool:
+    """Whether a statement is a word or a label that happens to be Python: nobody defines what it uses."""
+    if isinstance(statement.node, ast.AnnAssign):
+        return statement.node.value is None
+    return isinstance(statement.node, ast.Expr) and is_noop(statement.node) and not statement.used <= known
 
 
 def is_constant(node: ast.stmt) -> bool:
@@ -86,24 +92,31 @@ def is_constant(node: ast.stmt) -> bool:
 
 
 def _statement(node: ast.stmt, text: str | None) -> Statement:
+    """Return a statement with its names; `text`: its source, if that is known."""
     parts = list(ast.walk(node))
     words = frozenset(getattr(part, "id", getattr(part, "attr", "")) for part in parts)
     try:
         has_scopes = any(isinstance(part, _SCOPED) for part in parts)
-        bound, loaded, used = _names_by_scope(text or ast.unparse(node)) if has_scopes else _names(parts)
+        names = _names_by_scope(text or ast.unparse(node)) if has_scopes else _names(parts)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # it cannot be compiled, or not be written
-        bound, loaded, used = _names(parts)
-    changed = set() if isinstance(node, SCOPES) else {name for part in parts if (name := _changed(part))}
-    return Statement(node, frozenset(bound | changed), frozenset(loaded), frozenset(used), words)
+        names = _names(parts)
+    return Statement(node, frozenset(names.bound), frozenset(names.loaded), frozenset(names.used), words)
 
 
-_Names: TypeAlias = tuple[set[str], set[str], set[str]]
+class _Names(NamedTuple):
+    """Global names of a statement, as in `Statement`."""
+
+    bound: set[str]
+    loaded: set[str]
+    used: set[str]
+
+
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPED = (*SCOPES, *_COMPREHENSIONS, ast.Lambda)
 
 
 def _names(parts: Iterable[ast.AST]) -> _Names:
-    """Return the names that code without functions binds, reads at once, and uses."""
+    """Return the names of code without functions: what it uses, it reads when it runs."""
     bound, used = set[str](), set[str]()
     for part in parts:
         if isinstance(part, ast.Name):
@@ -112,54 +125,48 @@ def _names(parts: Iterable[ast.AST]) -> _Names:
             bound.add((part.asname or part.name).split(".")[0])
         else:
             bound.add(getattr(part, "name", None) or getattr(part, "rest", None) or "")  # `except`, `match`
-    return bound - {""}, used, used
+    return _Names(bound - {""}, loaded=used, used=used)
 
 
 def _names_by_scope(text: str) -> _Names:
-    """Return the global names that a statement with functions binds, reads at once, and uses."""
+    """Return the global names of a statement with functions."""
     table = symtable.symtable(text, "<text>", "exec")
-    bound, loaded, used = set[str](), set[str](), set[str]()
+    names = _Names(set(), set(), set())
     scopes = [(table, True)]
     while scopes:
-        scope, is_now = scopes.pop()
-        symbols = [one for one in scope.get_symbols() if scope is table or one.is_global()]
-        bound |= {one.get_name() for one in symbols if one.is_assigned() or one.is_imported() or one.is_namespace()}
-        read = {one.get_name() for one in symbols if one.is_referenced()}
-        used |= read
-        loaded |= read if is_now else set()
-        scopes += [(child, is_now and _runs_at_once(child)) for child in scope.get_children()]
-    return bound, loaded, used
+        scope, runs_at_once = scopes.pop()
+        for symbol in scope.get_symbols():
+            if scope is not table and not symbol.is_global():
+                continue
+            if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace():
+                names.bound.add(symbol.get_name())
+            if symbol.is_referenced():
+                names.used.add(symbol.get_name())
+                if runs_at_once:
+                    names.loaded.add(symbol.get_name())
+        scopes += [(child, runs_at_once and _runs_at_once(child)) for child in scope.get_children()]
+    return names
 
 
 def _runs_at_once(scope: symtable.SymbolTable) -> bool:
     return scope.get_type() != "function" or scope.get_name().endswith(("comp", "genexpr"))
 
 
-def _changed(part: ast.AST) -> str:
-    """Return the variable whose attribute or item is assigned; empty for anything else."""
-    if not isinstance(part, (ast.Attribute, ast.Subscript)) or isinstance(part.ctx, ast.Load):
-        return ""
-    value: ast.expr = part
-    while isinstance(value, (ast.Attribute, ast.Subscript)):
-        value = value.value
-    return value.id if isinstance(value, ast.Name) else ""
-
-
-def unparsed(nodes: Iterable[ast.stmt]) -> str | None:
+def unparse(nodes: Iterable[ast.stmt]) -> str | None:
     """Return statements as text; None if they are nested too deeply."""
     with contextlib.suppress(RecursionError, MemoryError, ValueError):
         return "\n".join(map(ast.unparse, nodes))
     return None
 
 
-def names_bound(body: Iterable[Statement]) -> frozenset[str]:
+def bound_names(body: Iterable[Statement]) -> frozenset[str]:
     """Return the global names that statements bind."""
-    return frozenset[str]().union(*(one.bound for one in body))
+    return frozenset[str]().union(*(statement.bound for statement in body))
 
 
-def names_lacking(body: Sequence[Statement]) -> frozenset[str]:
+def undefined_names(body: Sequence[Statement]) -> frozenset[str]:
     """Return the global names that statements use and nothing in them binds."""
-    return frozenset[str]().union(*(one.used for one in body)) - names_bound(body) - BUILTINS
+    return frozenset[str]().union(*(statement.used for statement in body)) - bound_names(body) - BUILTINS
 
 
 def has_calls(nodes: Iterable[ast.AST]) -> bool:
@@ -167,7 +174,7 @@ def has_calls(nodes: Iterable[ast.AST]) -> bool:
     return any(isinstance(part, ast.Call) for node in nodes for part in ast.walk(node))
 
 
-def says_nothing(statement: ast.stmt) -> bool:
+def is_noop(statement: ast.stmt) -> bool:
     """Return whether a statement does nothing: `pass`, an import, a docstring, a word that happens to be Python."""
     if not isinstance(statement, ast.Expr):
         return isinstance(statement, (ast.Pass, *IMPORTS))
@@ -182,82 +189,68 @@ def is_main_guard(node: ast.stmt) -> bool:
 # --- what a function needs --------------------------------------------------------------------------------------
 
 
-def needed(body: Sequence[Statement], names: Iterable[str]) -> list[Statement]:
+def statements_needed_by(names: Iterable[str], body: Sequence[Statement]) -> list[Statement]:
     """Return the statements that functions need: those that define them and what they use, and set that up.
 
-    A statement sets something up if it changes what is used, itself or by a function that it calls, and neither uses
-    one of `names` nor shows something. Main guards do not run.
+    A statement sets something up if it changes a variable or a module that is used, and neither uses one of `names` nor
+    shows something. Main guards do not run.
     """
-    asked = frozenset(names)
-    binds, uses = _index(body, "bound"), _index(body, "used")
-    shows = _users(body, asked | _SHOWS)
-    kept = {n for n, one in enumerate(body) if one.acts and one.words & _SETTINGS and not one.words & shows}
-    # (Name, whether the name itself is needed). If not, its function may change what is needed: only its calls matter.
-    waiting = [(name, True) for name in (*asked, *(name for n in kept for name in body[n].used))]
+    names = frozenset(names)
+    binders, users = _numbers_by_name(body, "bound"), _numbers_by_name(body, "used")
+    set_up = {n for n, one in enumerate(body) if one.acts and not one.words & (names | _SHOWS)}
+    needed = {n for n in set_up if body[n].words & _SETTINGS}
+    waiting = [*names, *(name for n in needed for name in body[n].used)]
     seen = {*waiting}
     while waiting:
-        name, is_needed = waiting.pop()
-        binders = binds[name] if is_needed else []
-        found, more = [*binders], list[tuple[str, bool]]()
-        if not is_needed or any(not body[n].is_definition for n in binders):  # functions may change a variable
-            more = [(node.name, False) for n in uses[name] if isinstance(node := body[n].node, SCOPES)]
-        if not is_needed or any(not isinstance(body[n].node, SCOPES) for n in binders):
-            found += [n for n in uses[name] if body[n].acts and not body[n].words & shows]
-        new = [n for n in found if n not in kept and not is_main_guard(body[n].node)]
-        kept.update(new)
-        more += [(other, True) for n in new for other in body[n].used | body[n].bound]
-        waiting += [one for one in dict.fromkeys(more) if one not in seen]
-        seen.update(more)
-    return [body[n] for n in sorted(kept)]
+        name = waiting.pop()
+        numbers = [*binders[name]]
+        if any(not isinstance(body[n].node, SCOPES) for n in numbers):
+            numbers += [n for n in users[name] if n in set_up]
+        for n in numbers:
+            if n not in needed and not is_main_guard(body[n].node):
+                needed.add(n)
+                new_names = (body[n].used | body[n].bound) - seen
+                seen |= new_names
+                waiting += new_names
+    return [body[n] for n in sorted(needed)]
 
 
-def without_needless(body: Sequence[Statement], names: Iterable[str], given: frozenset[str]) -> list[Statement]:
+def without_needless(body: Sequence[Statement], names: Iterable[str], available: frozenset[str]) -> list[Statement]:
     """Return the statements of a program without those that its functions do not need, and that could do harm.
 
     That is: what runs something, or cannot be loaded everywhere, such as a plot, a test, or `import pytest`.
+    `available`: names that the program has without defining them.
     """
-    wanted = {id(one) for one in needed(body, names)}
-    kept: list[Statement] = []
-    known = {*BUILTINS, *given}
-    for one in body:
-        if id(one) in wanted or _is_harmless(one, known):
-            kept.append(one)
-            known |= one.bound
-    return kept
+    needed = {id(statement) for statement in statements_needed_by(names, body)}
+    remaining: list[Statement] = []
+    known = {*BUILTINS, *available}
+    for statement in body:
+        if id(statement) in needed or _is_harmless(statement, known):
+            remaining.append(statement)
+            known |= statement.bound
+    return remaining
 
 
-def _is_harmless(one: Statement, known: set[str]) -> bool:
-    if isinstance(one.node, IMPORTS):
-        if one.bound <= known:
+def _is_harmless(statement: Statement, known: set[str]) -> bool:
+    """Whether a statement runs nothing and can be loaded everywhere, if these names are known."""
+    node = statement.node
+    if isinstance(node, IMPORTS):
+        if statement.bound <= known:
             return True
-        modules = [one.node.module or ""] if isinstance(one.node, ast.ImportFrom) else [a.name for a in one.node.names]
+        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
         return all(name.partition(".")[0] in sys.stdlib_module_names for name in modules)
-    if isinstance(one.node, (*SCOPES, ast.Assign, ast.AnnAssign, ast.AugAssign)):
-        return not one.acts and one.loaded <= known
-    return says_nothing(one.node)
+    if isinstance(node, (*SCOPES, ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        return not statement.acts and statement.loaded <= known
+    return is_noop(node)
 
 
-def _index(body: Sequence[Statement], field: str) -> Mapping[str, list[int]]:
-    found = defaultdict[str, list[int]](list)
-    for number, one in enumerate(body):
-        for name in getattr(one, field):
-            found[name].append(number)
-    return found
-
-
-def _users(body: Iterable[Statement], names: frozenset[str]) -> frozenset[str]:
-    """Return names, and the functions and classes of a program that use one of them, directly or through others."""
-    by_word = defaultdict[str, list[str]](list)
-    for one in body:
-        if isinstance(one.node, SCOPES):
-            for word in one.words:
-                by_word[word].append(one.node.name)
-    found, new = {*names}, [*names]
-    while new:
-        more = {name for name in by_word.pop(new.pop(), ()) if name not in found}
-        found |= more
-        new += more
-    return frozenset(found)
+def _numbers_by_name(body: Sequence[Statement], field: str) -> Mapping[str, list[int]]:
+    """Return the numbers of the statements that have a name in a field, by name."""
+    numbers = defaultdict[str, list[int]](list)
+    for number, statement in enumerate(body):
+        for name in getattr(statement, field):
+            numbers[name].append(number)
+    return numbers
 
 
 # --- what a script does -----------------------------------------------------------------------------------------
@@ -265,17 +258,29 @@ def _users(body: Iterable[Statement], names: frozenset[str]) -> frozenset[str]:
 _READS = frozenset({"input", "stdin", "fileinput"})
 _OPENS_INPUT = re.compile(r"\bopen\((?:0|'/dev/stdin')")
 _PRINTS = frozenset({"print", "write", "writelines", "stdout"})
-FULL = 4
 
 
-def done_by(body: Sequence[Statement]) -> int:
-    """Return how much a script does: 0 nothing, 1 its functions call something, 2 a call runs, 3 and reads or prints.
+class Activity(enum.IntEnum):
+    """How much a script does."""
 
-    `FULL`: it reads and prints.
-    """
-    nodes = [one.node for one in body]
+    NOTHING = 0
+    DEFINES = 1
+    """Only its functions call something."""
+    CALLS = 2
+    READS_OR_PRINTS = 3
+    READS_AND_PRINTS = 4
+
+
+def activity(body: Sequence[Statement]) -> Activity:
+    """Return how much a script does."""
+    nodes = [statement.node for statement in body]
     if not has_calls(nodes):
-        return 0
-    words = frozenset[str]().union(*(one.words for one in body))
-    reads = bool(words & _READS) or ("open" in words and bool(_OPENS_INPUT.search(unparsed(nodes) or "")))
-    return 1 + has_calls(node for node in nodes if not isinstance(node, SCOPES)) * (1 + reads + bool(words & _PRINTS))
+        return Activity.NOTHING
+    if not has_calls(node for node in nodes if not isinstance(node, SCOPES)):
+        return Activity.DEFINES
+    words = frozenset[str]().union(*(statement.words for statement in body))
+    reads = bool(words & _READS) or ("open" in words and bool(_OPENS_INPUT.search(unparse(nodes) or "")))
+    prints = bool(words & _PRINTS)
+    if reads and prints:
+        return Activity.READS_AND_PRINTS
+    return Activity.READS_OR_PRINTS if reads or prints else Activity.CALLS

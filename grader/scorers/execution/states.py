@@ -1,4 +1,4 @@
-"""What is known of a task before any sample is graded: one state. Only a judged task has calls."""
+"""What is known of a task before any sample is graded: one state. Only a judgeable task has calls."""
 
 from __future__ import annotations
 
@@ -7,57 +7,55 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from grader.scorers.execution.inputs.cases import Expected
+    from grader.scorers.execution.inputs.cases import ExpectedAnswers
     from grader.scorers.execution.spool import Spool, StoredAnswers
 
 
-SILENT = "the reference solution returns nothing, prints nothing and changes no argument, so nothing can be compared"
+NOTHING_TO_COMPARE = (
+    "the reference solution returns nothing, prints nothing and changes no argument, so nothing can be compared"
+)
 
 
-class Judged(NamedTuple):
+class Judgeable(NamedTuple):
     """A task whose programs are judged: their calls, and the expected answers."""
 
     calls: Sequence[str]
     """Messages (grade_sandbox/values.py), or texts of the standard input."""
     names: Mapping[str, str] = {}
     """Names that the tests use and nobody else defines -> how they are found."""
-    runs: Sequence[StoredAnswers] = ()
+    expected_runs: Sequence[StoredAnswers] = ()
     """With tests: what the reference solution answered each time, or what the tests compare answers with."""
-    outputs: Expected | None = None
+    expected_outputs: ExpectedAnswers | None = None
     """With inputs: what is expected."""
-    is_weak: bool = False
-    """Whether there is no reference solution that passes: then what the tests compare answers with is expected."""
-    broken: str = ""
+    has_no_reference: bool = False
+    """Whether no reference solution passes: then what the tests compare answers with is expected."""
+    reference_failure: str = ""
     """Why the reference solution fails, in one process with its tests and apart from them."""
 
 
-class NotJudged(NamedTuple):
+class NotJudgeable(NamedTuple):
     """A task that is outside the careful reading."""
 
-    why: str
-    broken: str = ""
-    """As in `Judged`."""
-    official: Judged | None = None
+    reason: str
+    reference_failure: str = ""
+    """As in `Judgeable`."""
+    official: Judgeable | None = None
     """With inputs: by which the official reading is reached all the same."""
 
 
-class Broken(NamedTuple):
+class BrokenReference(NamedTuple):
     """A task whose reference solution gives no expected answers, so that its samples are unscored."""
 
-    why: str
+    reason: str
 
 
-class Lost(NamedTuple):
+class NotPrepared(NamedTuple):
     """A task whose state is unknown, because the infrastructure failed: trying again may succeed."""
 
-    why: str
+    reason: str
 
 
-State = Judged | NotJudged | Broken | Lost
-
-
-def _broken(state: State) -> str:
-    return state.broken if isinstance(state, (Judged, NotJudged)) else ""
+State = Judgeable | NotJudgeable | BrokenReference | NotPrepared
 
 
 class States(dict[str, State]):
@@ -67,23 +65,26 @@ class States(dict[str, State]):
         super().__init__()
         self.spool = spool
 
-    def judged(self, qid: str) -> Judged | None:
+    def judgeable(self, qid: str) -> Judgeable | None:
         """Return a task's calls and expected answers, if it has some."""
         state = self.get(qid)
-        return state.official if isinstance(state, NotJudged) else state if isinstance(state, Judged) else None
+        return state.official if isinstance(state, NotJudgeable) else state if isinstance(state, Judgeable) else None
 
-    def why(self, kind: type[NotJudged | Broken | Lost]) -> dict[str, str]:
-        """Return the tasks with a kind of state, and why."""
-        return {qid: state.why for qid, state in self.items() if isinstance(state, kind)}
+    def reasons(self, kind: type[NotJudgeable | BrokenReference | NotPrepared]) -> dict[str, str]:
+        """Return the tasks with a kind of state, and why they have it."""
+        return {qid: state.reason for qid, state in self.items() if isinstance(state, kind)}
 
     @property
-    def broken(self) -> dict[str, str]:
+    def reference_failures(self) -> dict[str, str]:
         """The tasks whose reference solution fails, and why."""
-        found = {qid: state.why if isinstance(state, Broken) else _broken(state) for qid, state in self.items()}
-        return {qid: why for qid, why in found.items() if why}
+        failures = self.reasons(BrokenReference)
+        for qid, state in self.items():
+            if isinstance(state, (Judgeable, NotJudgeable)) and state.reference_failure:
+                failures[qid] = state.reference_failure
+        return failures
 
     def forget(self, qid: str) -> None:
         """Forget a task."""
         state = self.pop(qid, None)
-        for kept in state.runs if isinstance(state, Judged) else ():
-            self.spool.forget(kept.key)
+        for answers in state.expected_runs if isinstance(state, Judgeable) else ():
+            self.spool.forget(answers.key)

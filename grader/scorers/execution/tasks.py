@@ -17,10 +17,10 @@ from grader.files.json_text import quoted
 from grader.files.python_source import tree_from
 from grader.options import LEAST_MEMORY, bytes_of
 from grader.scorers.execution.assembly import Signature, assemble, read_signature
-from grader.scorers.execution.extraction import defined, parse
+from grader.scorers.execution.extraction import defined_names, parse_or_none
 from grader.scorers.execution.inputs.cases import BadRowError, Cases, cases_of, value_at
-from grader.scorers.execution.runnable import runnable
-from grader.scorers.execution.undeclared import completed, open_names
+from grader.scorers.execution.runnable import runnable_script
+from grader.scorers.execution.signature_completion import complete_signature, names_to_define
 from grader.scorers.rows import groups_of
 from grader.task import Block, Task
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MOST_SECONDS = 100.0
 """Maximum CPU time that a row may ask for."""
-MOST_MEMORY = 64 << 30
+MAX_MEMORY = 64 << 30
 """Maximum memory that a row may ask for."""
 
 
@@ -44,7 +44,7 @@ class CodeTask(Task, frozen=True, kw_only=True):
     tests: str
     signature: Signature
     """The parsed signature, shared by all samples."""
-    tested: tuple[str, ...] = ()
+    names_to_define: tuple[str, ...] = ()
     """The names that the tests use and nobody defines: what to write, if the signature does not say it."""
     solution: str | None = None
     """A body or a program that is known to be correct."""
@@ -58,7 +58,7 @@ class CodeTask(Task, frozen=True, kw_only=True):
     """Maximum duration of one run in seconds, whatever the load; 0: as for the other tasks."""
     lists_tests: bool = False
     """Whether the tests are a list of assertions. Of a program that fails, each one is then judged."""
-    fails: bool = False
+    has_invalid_tests: bool = False
     """Whether every program fails officially, because the tests are not Python; the row is broken."""
 
     @property
@@ -66,14 +66,14 @@ class CodeTask(Task, frozen=True, kw_only=True):
         """The question, or else the signature."""
         return self.text or self.signature_text
 
-    def with_limits(self, given: Mapping[str, float]) -> CodeTask:
+    def with_limits(self, limits: Mapping[str, float]) -> CodeTask:
         """Return the task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
         try:
             return msgspec.structs.replace(
                 self,
-                seconds=_seconds(given.get("timeout")) or self.seconds,
-                memory_bytes=_memory(given.get("memory")) or self.memory_bytes,
-                wall=_seconds(given.get("wall"), "wall") or self.wall,
+                seconds=_seconds(limits.get("timeout")) or self.seconds,
+                memory_bytes=_memory(limits.get("memory")) or self.memory_bytes,
+                wall=_seconds(limits.get("wall"), "wall") or self.wall,
             )
         except BadRowError as error:
             raise UsageError(str(error)) from None
@@ -89,7 +89,7 @@ class CodeTask(Task, frozen=True, kw_only=True):
         """The solution as the text of a program: as it is, if it defines what is asked for, else as from a reply."""
         if self.solution is None or _defines(self.solution, self.signature.required):
             return self.solution
-        return _program(self.solution, self.signature_text, self.tested, self.cases is not None)
+        return _program(self.solution, self.signature_text, self.names_to_define, self.cases is not None)
 
 
 def _text(value: object) -> str | None:
@@ -98,14 +98,16 @@ def _text(value: object) -> str | None:
 
 @functools.lru_cache(maxsize=256)
 def _defines(source: str, names: tuple[str, ...]) -> bool:
-    tree = parse(source)
-    return tree is not None and not defined(tree).isdisjoint(names)
+    tree = parse_or_none(source)
+    return tree is not None and not defined_names(tree).isdisjoint(names)
 
 
 @functools.lru_cache(maxsize=256)
-def _program(solution: str, signature: str, tested: tuple[str, ...], has_inputs: bool) -> str:
-    made = assemble(f"```python\n{solution}\n```", signature, "humaneval-v-v2", tested, "" if has_inputs else None)
-    return made.completion if made.recovered is None else made.recovered
+def _program(solution: str, signature: str, names_to_define: tuple[str, ...], has_inputs: bool) -> str:
+    """Return the careful program of a reply with a solution."""
+    prelude = "" if has_inputs else None
+    program = assemble(f"```python\n{solution}\n```", signature, "humaneval-v-v2", names_to_define, prelude)
+    return program.completion if program.recovered is None else program.recovered
 
 
 def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]:
@@ -113,7 +115,7 @@ def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]
     columns = benchmark.columns
     if problem := benchmark.problem():
         raise InputError([f"{benchmark.id}/benchmark.toml: {problem}"])
-    return rows.tasks(partial(_checked_task, columns=columns, checker=_checker(benchmark)))
+    return rows.tasks(partial(_task_or_broken, columns=columns, checker=_checker(benchmark)))
 
 
 def _checker(benchmark: ExecutionBenchmark) -> str:
@@ -125,24 +127,35 @@ def _checker(benchmark: ExecutionBenchmark) -> str:
         raise InputError([f"{path}: the checker cannot be read: {error}"]) from None
 
 
-def _checked_task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
-    """Return a row's task, which says why a row cannot be used; raises BadRowError without an id."""
+def _task_or_broken(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
+    """Return a row's task. If the row cannot be used, the task says why; raises BadRowError without an id."""
     if type(row.get(columns.id)) is int:
         row = row | {columns.id: str(row[columns.id])}
     needed = filter(None, (columns.id, columns.signature, columns.prompt))
     missing = [name for name in needed if not isinstance(row.get(name), str) and name not in columns.optional]
     if columns.tests and _inputs(row, columns) is None:
         missing += [columns.tests] if not isinstance(row.get(columns.tests), (str, list)) else []
-    if columns.id in missing:
-        raise BadRowError(f"no text in column {', '.join(missing)}")
-    broken, task, fails = f"no text in column {', '.join(missing)}", None, False
-    if not missing:
-        try:
-            task = _task(row, columns, checker)
-        except BadRowError as error:
-            broken, fails = str(error), isinstance(error, _InvalidTestsError)
-    nothing = {"signature_text": "", "tests": "", "signature": read_signature("")}
-    return task or CodeTask(id=row[columns.id], row=row, broken=broken, fails=fails, **nothing)  # type: ignore[arg-type]
+    if missing:
+        problem = f"no text in column {', '.join(missing)}"
+        if columns.id in missing:
+            raise BadRowError(problem)
+        return _broken_task(row, columns, problem)
+    try:
+        return _task(row, columns, checker)
+    except BadRowError as error:
+        return _broken_task(row, columns, str(error), has_invalid_tests=isinstance(error, _InvalidTestsError))
+
+
+def _broken_task(row: Row, columns: ExecutionColumns, problem: str, *, has_invalid_tests: bool = False) -> CodeTask:
+    return CodeTask(
+        id=row[columns.id],
+        row=row,
+        broken=problem,
+        has_invalid_tests=has_invalid_tests,
+        signature_text="",
+        tests="",
+        signature=read_signature(""),
+    )
 
 
 class _InvalidTestsError(BadRowError):
@@ -151,21 +164,23 @@ class _InvalidTestsError(BadRowError):
 
 def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
     signature = str(row.get(columns.signature or columns.prompt or "") or "")
-    given, setup = _given_tests(row, columns)
-    tests = _tests(row, columns)
+    raw_tests, setup = _tests_and_setup(row, columns)
+    tests = _test_script(row, columns)
     solution = _text(row.get(columns.solution or ""))
     has_inputs = _inputs(row, columns) is not None if columns.tests else bool(columns.inputs)
     cases = cases_of(row, columns, checker) if has_inputs or columns.cases else None
     if cases is None and tests.strip():
         entry_point = str(row.get(columns.entry_point or "") or "").strip()
-        tests = runnable(tests, entry_point, signature or solution or "")
-    if fault := _fault(tests):
-        raise _InvalidTestsError(f"{columns.tests} is invalid Python, so every program would fail: {fault}")
-    if cases is None and _fault(read_signature(signature).source):
+        tests = runnable_script(tests, entry_point, signature or solution or "")
+    if problem := _syntax_problem(tests):
+        raise _InvalidTestsError(f"{columns.tests} is invalid Python, so every program would fail: {problem}")
+    if cases is None and _syntax_problem(read_signature(signature).source):
         # Of ClassEval's 100 skeletons, three are not Python. A program that brings everything itself needs none.
         signature = ""
     if cases is None and not tests.strip():
         raise BadRowError("it has no tests, so every program would pass")
+    declared = complete_signature(read_signature(signature), tests, signature, solution)
+    function = "" if cases is None else cases.function
     return CodeTask(
         id=row[columns.id],
         text=str(row.get(columns.question or "") or ""),
@@ -174,14 +189,14 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         row=row,
         signature_text=signature,
         tests=tests,
-        signature=_with_setup(completed(read_signature(signature), tests, signature, solution), _for_programs(setup)),
-        tested=(cases.function,) if cases is not None and cases.function else open_names(tests, signature),
+        signature=_with_setup(declared, _setup_for_programs(setup)),
+        names_to_define=(function,) if function else names_to_define(tests, signature),
         solution=solution,
         cases=cases,
         seconds=_seconds(row.get(columns.timeout or "")),
         memory_bytes=_memory(row.get(columns.memory or "")),
         wall=_seconds(row.get(columns.wall or ""), "wall"),
-        lists_tests=not isinstance(given, str),
+        lists_tests=not isinstance(raw_tests, str),
     )
 
 
@@ -189,9 +204,9 @@ def _inputs(row: Row, columns: ExecutionColumns) -> object:
     return value_at(row, columns.inputs) if columns.inputs else None
 
 
-def _tests(row: Row, columns: ExecutionColumns) -> str:
+def _test_script(row: Row, columns: ExecutionColumns) -> str:
     """Return the tests as one script; a list of them follows its set-up code."""
-    tests, setup = _given_tests(row, columns)
+    tests, setup = _tests_and_setup(row, columns)
     if isinstance(tests, str):
         return tests
     for number, test in enumerate(tests, 1):
@@ -200,8 +215,8 @@ def _tests(row: Row, columns: ExecutionColumns) -> str:
     return "\n".join([setup, *tests, ""]).lstrip("\n").replace("\r\n", "\n")
 
 
-def _given_tests(row: Row, columns: ExecutionColumns) -> tuple[str | list[Any], str]:
-    """Return the tests as given, a script or a list (also as JSON), and the set-up code of a list (or its lines)."""
+def _tests_and_setup(row: Row, columns: ExecutionColumns) -> tuple[str | list[Any], str]:
+    """Return the tests of a row, a script or a list (also as JSON), and the set-up code of a list (or its lines)."""
     tests = row.get(columns.tests or "") or ""
     if isinstance(tests, str) and tests.lstrip().startswith("["):
         with contextlib.suppress(ValueError):
@@ -211,18 +226,18 @@ def _given_tests(row: Row, columns: ExecutionColumns) -> tuple[str | list[Any], 
     return tests, "" if isinstance(tests, str) else "\n".join(map(str, lines))
 
 
-def _for_programs(setup: str) -> str:
+def _setup_for_programs(setup: str) -> str:
     """Return the part of set-up code that programs may use: imports and classes. The rest could compute an answer."""
-    tree = parse(setup)
+    tree = parse_or_none(setup)
     body = [] if tree is None else tree.body
-    kept = [node for node in body if isinstance(node, (ast.Import, ast.ImportFrom, ast.ClassDef))]
-    return "".join(f"{ast.unparse(node)}\n" for node in kept)
+    declarations = [node for node in body if isinstance(node, (ast.Import, ast.ImportFrom, ast.ClassDef))]
+    return "".join(f"{ast.unparse(node)}\n" for node in declarations)
 
 
 def _with_setup(signature: Signature, setup: str) -> Signature:
     """Return a signature after set-up code, whose names programs can use in the official run, too."""
     source = f"{setup}\n{signature.source}"
-    if not setup or parse(source) is None:
+    if not setup or parse_or_none(source) is None:
         return signature
     return msgspec.structs.replace(signature, source=source, classes=read_signature(source).classes)
 
@@ -247,24 +262,24 @@ def _memory(value: object) -> int:
         size = bytes_of(str(value))
     except (ValueError, OverflowError):
         size = 0
-    if isinstance(value, bool) or not 0 < size <= MOST_MEMORY:
-        most = f"up to {MOST_MEMORY >> 30}g"
-        raise BadRowError(f"the memory is {quoted(str(value))}, not a size such as 256m or a number of bytes, {most}")
+    if isinstance(value, bool) or not 0 < size <= MAX_MEMORY:
+        limit = f"up to {MAX_MEMORY >> 30}g"
+        raise BadRowError(f"the memory is {quoted(str(value))}, not a size such as 256m or a number of bytes, {limit}")
     return max(size, LEAST_MEMORY)
 
 
 def _blocks(row: Row, columns: ExecutionColumns) -> Iterator[Block]:
-    named = (
+    titled = (
         ("Signature", row.get(columns.signature or columns.prompt or "")),
-        ("Tests", _tests(row, columns)),
+        ("Tests", _test_script(row, columns)),
         ("Reference solution", row.get(columns.solution or "")),
     )
-    for title, content in named:
+    for title, content in titled:
         if isinstance(content, str) and content:
             yield Block(kind="code", title=title, content=content, is_open=title == "Signature")
 
 
-def _fault(source: str) -> str:
+def _syntax_problem(source: str) -> str:
     """Return where and why a text does not parse; empty if it does."""
     try:
         tree_from(source)

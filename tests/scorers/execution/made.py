@@ -1,8 +1,8 @@
 """Code tasks for tests."""
 
 from grader.scorers.execution.assembly import read_signature
+from grader.scorers.execution.signature_completion import complete_signature, names_to_define
 from grader.scorers.execution.tasks import CodeTask
-from grader.scorers.execution.undeclared import completed, open_names
 
 
 def make(
@@ -13,8 +13,8 @@ def make(
         id=qid,
         signature_text=signature,
         tests=tests,
-        signature=completed(read_signature(signature), tests, signature, solution),
-        tested=open_names(tests, signature),
+        signature=complete_signature(read_signature(signature), tests, signature, solution),
+        names_to_define=names_to_define(tests, signature),
         solution=solution,
         groups=groups,
     )

@@ -28,14 +28,14 @@ def test_what_is_asked(
     signature: str, tests: str, solution: str | None, stubs: tuple[str, ...], tested: tuple[str, ...]
 ) -> None:
     made = make("q1", signature, tests, {}, solution)
-    assert (made.signature.stubs, made.tested) == (stubs, tested)
+    assert (made.signature.required_functions, made.names_to_define) == (stubs, tested)
     compile(made.signature.source, "<signature>", "exec")
 
 
 def test_a_class_is_asked_with_its_methods() -> None:
     solution = "class Node(Base):\n    def __init__(self, x: Missing = 1):\n        self.x = x\n\ndef depth(n):\n    return 1\n"
     made = make("q1", "", "assert depth(Node(1)) == 1", {}, solution).signature
-    assert (made.stubs, made.tested_classes) == (("depth",), ("Node",))
+    assert (made.required_functions, made.required_classes) == (("depth",), ("Node",))
     assert "def __init__(self, *args, **kwargs)" in made.source
 
 
@@ -49,26 +49,26 @@ def test_a_class_is_asked_with_its_methods() -> None:
 )
 def test_without_a_solution_a_class_is_asked_with_the_methods_that_tests_call(tests: str, methods: list[str]) -> None:
     made = make("q1", "", tests, {}, None).signature
-    assert made.tested_classes == ("Stack",)
+    assert made.required_classes == ("Stack",)
     assert sorted(re.findall(r"def (\w+)\(self, ", made.source)) == ["__init__", *methods]
 
 
 def test_several_classes_are_asked() -> None:
     tests = "n = Node(1, Node(2))\nassert Chain(n).size() == 2 and depth(n) == 2"
-    assert make("q1", "", tests, {}, None).signature.tested_classes == ("Node", "Chain")
+    assert make("q1", "", tests, {}, None).signature.required_classes == ("Node", "Chain")
 
 
 def test_a_function_that_only_the_tests_call_is_asked_beside_that_of_the_signature() -> None:
     made = make("q1", "def twice(a):\n", "assert four_times(2) == 8\nassert sum([twice(1)]) == 2", {}, None).signature
-    assert made.stubs == ("twice", "four_times")
+    assert made.required_functions == ("twice", "four_times")
     compile(made.source, "<signature>", "exec")
 
 
 def test_without_a_solution_another_name_is_a_function() -> None:
     """Also with a capital letter, if its calls are only compared."""
-    assert make("q1", "", "assert Find_Max([1]) == 1\nassert Find_Max([2])", {}, None).signature.tested_classes == ()
+    assert make("q1", "", "assert Find_Max([1]) == 1\nassert Find_Max([2])", {}, None).signature.required_classes == ()
     made = make("q1", "", "r = reverse('ab')\nassert r.upper() == 'BA'", {}, None).signature
-    assert (made.stubs, made.tested_classes) == (("reverse",), ())
+    assert (made.required_functions, made.required_classes) == (("reverse",), ())
 
 
 def test_a_reference_keeps_its_constants_and_may_be_a_body_with_an_odd_first_line() -> None:

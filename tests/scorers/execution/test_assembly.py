@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from grader.scorers.execution.assembly import Signature, assemble, head, official_completion, read_signature
-from grader.scorers.execution.extraction import parse
+from grader.scorers.execution.extraction import parse_or_none
 from tests.tables import each
 
 SIGNATURE = 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n'
@@ -33,12 +33,12 @@ def fenced(code: str) -> str:
     },
 )  # fmt: skip
 def test_the_official_completion(content: str, completion: str) -> None:
-    assert official_completion(content, parse(content)) == completion
+    assert official_completion(content, parse_or_none(content)) == completion
 
 
 def test_a_tree_too_deep_to_visit_stays_as_it_is() -> None:
     content = "x = " + "+".join(["1"] * 3000)
-    assert official_completion(content, parse(content)) in {content, ""}
+    assert official_completion(content, parse_or_none(content)) in {content, ""}
 
 
 def test_the_program_is_signature_pass_completion_and_tests() -> None:
@@ -66,7 +66,7 @@ def test_what_is_no_body_gets_no_signature(text: str) -> None:
 def test_starter_code_that_ends_with_the_first_line_of_a_method_gets_its_body(end: str) -> None:
     signature = read_signature(f"class Solution:\n    def twice(self, x: int) -> int:{end}")
     compile(signature.source, "<signature>", "exec")
-    assert signature.tested_classes == ("Solution",)
+    assert signature.required_classes == ("Solution",)
 
 
 @each("signature", ["", "\n", "import math\nfrom typing import List\n", "N = 3"])
@@ -91,7 +91,7 @@ def test_a_signature_without_a_function_has_no_body(signature: str) -> None:
 )  # fmt: skip
 def test_what_a_signature_declares(text: str, stubs: tuple[str, ...], classes: tuple[str, ...]) -> None:
     source = text if text.endswith("\n") else text + "\n"
-    assert read_signature(text) == Signature(source=f"{source}    pass\n", stubs=stubs, classes=classes)
+    assert read_signature(text) == Signature(source=f"{source}    pass\n", required_functions=stubs, classes=classes)
 
 
 @each(
@@ -107,7 +107,7 @@ def test_what_a_signature_declares(text: str, stubs: tuple[str, ...], classes: t
 )  # fmt: skip
 def test_which_classes_the_candidate_must_write(text: str, tested: tuple[str, ...], classes: tuple[str, ...]) -> None:
     declared = read_signature(text)
-    assert (declared.tested_classes, declared.classes) == (tested, classes)
+    assert (declared.required_classes, declared.classes) == (tested, classes)
 
 
 # --- what the official assembly loses ---------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 from unittest import mock
 
 from grader.scorers.execution.assembly import assemble
-from grader.scorers.execution.careful_program import WantedProgram, find
+from grader.scorers.execution.careful_program import WantedProgram, find_program
 from tests.tables import each
 
 SIGNATURE = 'def total(xs):\n    """Return the sum."""\n'
@@ -97,7 +97,6 @@ REPLIES = {
     "a page": f'<pre><code class="language-python">\n{WHOLE}</code></pre>',
     "a call of a tool with parameters": f"<function=submit>\n<parameter=code>\n{WHOLE}</parameter>\n</function>",
     "harmony": f"<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>{block(WHOLE)}<|return|>",
-    "a body after a sentence": f"Here is the body of the function:\n\n{BODY}",
     "blanks that do not break": block(WHOLE.replace(" ", "\xa0")),
     "an object of JSON": json.dumps({"reason": "It\nadds.", "code": WHOLE}),
     "an object of JSON in a block": block(json.dumps({"code": WHOLE}, indent=1) + "\n", "json"),
@@ -110,18 +109,15 @@ REPLIES = {
     "a label before it": f"Answer: {WHOLE}",
     "a bold label before it": f"**Code:** {WHOLE}",
     "JSON with real line ends": f'{{"code": "{WHOLE}"}}',
-    "indented lines after a sentence": f"Here it is:\n\n{marked(WHOLE, '    ')}\nDone.",
     "a lambda": block("total = lambda xs: sum(xs)\n"),
-    "a set-up function": block(PREPARES),
     "an assertion of its own that fails": block(f"{WHOLE}assert total([1]) == 2\n"),
     "demonstrations that read": block(f"{WHOLE}xs = input().split()\nfor x in xs:\n    y = int(x)\nz = total(xs)\nw = z + 1\n"),
-    "a function with tests that fail": block(f"{PREPARES}def check():\n    assert total([]) == 1\ndef run():\n    check()\nrun()\n"),
+    "a function with tests that fail": block(f"{WHOLE}def check():\n    assert total([]) == 1\ndef run():\n    check()\nrun()\n"),
     "an end of the process": block(f"import os, sys\n{WHOLE}if len(sys.argv):\n    os._exit(0)\nsys.exit(total([]))\n"),
     "a constant that the function computed": block("def total(xs):\n    return sum(xs) + ZERO if xs else 0\nZERO = total([])\n"),
     "an attribute of the function": block("def total(xs):\n    return sum(xs) + total.start\ntotal.start = 0\n"),
     "a set-up call": block(f"import sys\nsys.setrecursionlimit(5000)\nTABLE = []\nTABLE.append(0)\ndef total(xs):\n    return sum(xs) + TABLE[0]\n{USAGE}"),
     "a version that is cut off behind it": f"{block(WHOLE)}Again:\n```python\ndef total(xs):\n    t = 0\n    ret",
-    "an excerpt behind it": f"{block(WHOLE)}It begins with\n{block(WHOLE[:26])}",
     "a version with a comment for the rest": f"{block(WHOLE)}It begins with\n{block('def total(xs):' + chr(10) + '    t = 0' + chr(10) + '    # ... add' + chr(10))}",
     "the same with an ellipsis": f"{block(WHOLE)}It begins with\n{block('def total(xs):' + chr(10) + '    t = 0' + chr(10) + '    ...' + chr(10))}",
     "another question": f"{block(WHOLE)}\n### Question:\nThe product?\n\n{block(OTHER)}",
@@ -131,9 +127,6 @@ REPLIES = {
     "a test without its import": block(f"{WHOLE}class Test(nowhere.TestCase):\n    pass\n"),
     "a plot": block(f"import nowhere as plt\n{WHOLE}def plot(xs: pd.DataFrame):\n    plt.plot(xs)\nplt.plot(total([1]))\n"),
     "a helper with a local name of a demonstration": block("def total(xs):\n    result = sum(xs)\n    return result\nresult = total(1)\n"),
-    "a transcript": marked("def total(xs):", ">>> ") + marked(BODY, "... ") + ">>> total([1])\n1\n",
-    "a difference that only adds": block(f"--- /dev/null\n+++ b/total.py\n@@ -0,0 +1,5 @@\n{marked(WHOLE, '+')}", "diff"),
-    "apostrophes for a fence": f"'''python\n{WHOLE}'''\nIt adds.",
     "tags of few-shot prompts": f"[BEGIN]\n{WHOLE}[DONE]\n",
     "a line in backticks": "It is `def total(xs): return sum(xs)`, of course.",
     "a box around a fence": f"\\boxed{{\n{block(WHOLE)}}}",
@@ -150,7 +143,6 @@ REPLIES = {
     "a draft in the thoughts": f"<think>```python\n{STUB}```\nno</think>\n{ODD}",
     "after a word": f"Sure!\n{ODD}\n",
     "between sentences": f"Here's the code:\n\n{ODD}\nIt's O(n).\n",
-    "a quotation": marked(ODD, "> "),
     "line ends of Windows": f"Sure!\n{ODD}\n".replace("\n", "\r\n"),
 }  # fmt: skip
 
@@ -260,7 +252,7 @@ def test_a_class_goes_on_with_methods_behind_blank_lines() -> None:
     )
     reply = "        self.n += x\n\n\n    def value(self):\n        return self.n\n```\nThat is all."
     namespace: dict[str, Any] = {}
-    exec(find(reply, WantedProgram(("Tally",), signature, frozenset())) or "", namespace)
+    exec(find_program(reply, WantedProgram(("Tally",), signature, frozenset())) or "", namespace)
     tally = namespace["Tally"]()
     tally.add(2)
     assert tally.value() == 2
@@ -275,7 +267,7 @@ def test_starter_code_of_a_method_gets_its_body() -> None:
         block("def total(self, xs):\n    return sum(xs)\n"),
     ):
         namespace: dict[str, Any] = {}
-        exec(find(reply, WantedProgram(("Solution",), signature, frozenset())) or "", namespace)
+        exec(find_program(reply, WantedProgram(("Solution",), signature, frozenset())) or "", namespace)
         assert namespace["Solution"]().total([1, 2]) == 3
 
 
@@ -312,11 +304,11 @@ def test_what_the_model_was_given_is_part_of_a_program_that_runs_without_the_sig
     },
 )
 def test_a_part_of_a_program_is_no_program(text: str) -> None:
-    assert find(text, WantedProgram(("total",), SIGNATURE, frozenset())) is None
+    assert find_program(text, WantedProgram(("total",), SIGNATURE, frozenset())) is None
 
 
 def test_names_that_the_signature_gives_are_not_taken_from_drafts() -> None:
     draft = "class Node:\n    pass\ndef total(xs):\n    return Node()\n"
     reply = block(draft) + block("def total(xs):\n    return Node\n")
-    found = find(reply, WantedProgram(("total",), SIGNATURE, frozenset({"Node"})))
+    found = find_program(reply, WantedProgram(("total",), SIGNATURE, frozenset({"Node"})))
     assert found == "def total(xs):\n    return Node"

@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 from grader.files.packed import unpack_text
-from grader.scorers.execution.comparison_names import readings_of
+from grader.scorers.execution.comparison_names import comparisons_of
 from grader.scorers.execution.declaration import ExecutionColumns
 from grader.scorers.execution.inputs.cases import BadRowError, cases_of
 from tests.tables import each
@@ -45,8 +45,8 @@ def test_a_packed_text_is_read_and_packed_code_is_refused() -> None:
 
 
 def test_each_reading_has_its_comparison() -> None:
-    assert readings_of("exact", "") == ("exact", "trimmed")
-    assert readings_of("evalplus", "near:1e-6") == ("lines", "near:1e-6")
+    assert comparisons_of("exact", "") == ("exact", "trimmed")
+    assert comparisons_of("evalplus", "near:1e-6") == ("lines", "near:1e-6")
 
 
 def test_a_list_of_lines_is_joined_by_line_ends() -> None:

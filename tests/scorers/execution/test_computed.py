@@ -11,8 +11,8 @@ from grader.executors.local import Local
 from grader.observer import Silent
 from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
-from grader.scorers.execution import assembly, settling
-from grader.scorers.execution.settling import Settler
+from grader.scorers.execution import assembly, job_runner
+from grader.scorers.execution.job_runner import JobRunner
 
 SIGNATURE = "def solution(a):\n"
 TEXTS = [
@@ -37,8 +37,8 @@ def cache(tmp_path: Path) -> Iterator[VerdictCache]:
     found.close()
 
 
-def opened(cache: VerdictCache) -> Settler:
-    return Settler(Local(Named(), None, cache, Limits()), Silent())  # type: ignore[arg-type]
+def opened(cache: VerdictCache) -> JobRunner:
+    return JobRunner(Local(Named(), None, cache, Limits()), Silent())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("rules", ["humaneval-v-v1", "humaneval-v-v2", "plain"])
@@ -46,18 +46,18 @@ def opened(cache: VerdictCache) -> Settler:
 def test_a_program_is_assembled_once_and_then_the_same(
     cache: VerdictCache, text: str, rules: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = opened(cache).program(text, SIGNATURE, rules)
+    first = opened(cache).assemble(text, SIGNATURE, rules)
     assert first == assembly.assemble(text, SIGNATURE, rules)
     cache.flush()
     monkeypatch.setattr(assembly, "assemble", None)
-    assert opened(cache).program(text, SIGNATURE, rules) == first
+    assert opened(cache).assemble(text, SIGNATURE, rules) == first
 
 
 def test_changed_code_computes_again(cache: VerdictCache, monkeypatch: pytest.MonkeyPatch) -> None:
     known = opened(cache)
-    known.program("", SIGNATURE, "plain")
-    monkeypatch.setattr(settling, "_ASSEMBLY", "changed")
-    known.program("", SIGNATURE, "plain")
+    known.assemble("", SIGNATURE, "plain")
+    monkeypatch.setattr(job_runner, "_ASSEMBLY_DIGEST", "changed")
+    known.assemble("", SIGNATURE, "plain")
     cache.flush()
     assert cache.size() == 2
 
@@ -66,8 +66,8 @@ def test_code_that_changes_a_program_is_in_the_key_of_its_cached_result() -> Non
     """Every function and class of grade that these modules use is in one of them."""
     used = {
         sys.modules[value.__module__]
-        for module in settling.ASSEMBLING
+        for module in job_runner.ASSEMBLY_MODULES
         for value in vars(module).values()
         if getattr(value, "__module__", "").startswith("grader.")
     }
-    assert used <= {*settling.ASSEMBLING}
+    assert used <= {*job_runner.ASSEMBLY_MODULES}

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grader.scorers.execution import extraction
-from grader.scorers.execution.extraction import MAX_SOURCE, NOTHING, extract, extract_plain, parse
+from grader.scorers.execution.extraction import EMPTY_BODY, MAX_SOURCE, extract, extract_plain, parse_or_none
 from tests.tables import each
 
 ONE = "def solution(a):\n    return 1\n"
@@ -27,13 +27,13 @@ def block(code: str, fence: str = "```python") -> str:
         "two blocks": (block(HELPER) + block(ONE), f"\n{HELPER}\n{ONE}", f"\n{ONE}"),
         "two solutions": (block(ONE) + block(TWO), f"\n{ONE}\n{TWO}", f"\n{TWO}"),
         "the second never closed": (f"{block(ONE)}```python\n{TWO}", f"\n{ONE}", f"\n{ONE}"),
-        "neither closed": (f"```python\n{ONE}```python\n{TWO}", "", NOTHING),
+        "neither closed": (f"```python\n{ONE}```python\n{TWO}", "", EMPTY_BODY),
         "a piece with further fences": (block(ONE) + "```python\nx\n```\n```\ny\n```\n", f"\n{ONE}", f"\n{ONE}"),
         "a blank before python": (f"``` python\n{ONE}```", f"\n{ONE}", f"\n{ONE}"),
         "only a closing fence": (f"{ONE}```", ONE, ONE),
         "only an opening fence loses the code": (f"```\n{ONE}", "", ""),
         "another language name stays in the code": (block(ONE, "```py"), f"py\n{ONE}", f"py\n{ONE}"),
-        "a bare program is thrown away": (ONE, NOTHING, NOTHING),
+        "a bare program is thrown away": (ONE, EMPTY_BODY, EMPTY_BODY),
     },
 )
 def test_the_official_rules_in_their_order(prediction: str, v1: str, v2: str) -> None:
@@ -50,9 +50,9 @@ TEXTS = st.lists(FRAGMENTS, max_size=10).map("".join)
 def test_every_text_has_a_code_block_and_it_is_the_texts_own(prediction: str) -> None:
     for rules in ("humaneval-v-v1", "humaneval-v-v2"):
         content = extract(prediction, rules)
-        assert content == NOTHING or "```" not in content
+        assert content == EMPTY_BODY or "```" not in content
         if rules == "humaneval-v-v2":
-            assert content == NOTHING or content in prediction
+            assert content == EMPTY_BODY or content in prediction
 
 
 STUBS = ("solution",)
@@ -78,7 +78,7 @@ def test_fenced_blocks_are_found_as_without_possessive_repetitions(text: str) ->
 
 @each("source", ["def f(", "(" * 5000, "\x00", "x = '\ud800'", "-" * 100_000 + "1", "1" * 5000, "a" * (MAX_SOURCE + 1)])
 def test_source_that_breaks_the_parser_is_no_program(source: str) -> None:
-    assert parse(source) is None
+    assert parse_or_none(source) is None
 
 
 def test_v2_looks_for_the_solution_in_the_prose_behind_a_block_too() -> None:

@@ -6,7 +6,7 @@ from grader.sandbox import values
 from grader.sandbox.interface import Limits
 from grader.scorers.execution import jobs
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
-from grader.scorers.execution.states import Judged
+from grader.scorers.execution.states import Judgeable
 from tests.scorers.execution.made import make
 from tests.tables import each
 
@@ -19,7 +19,7 @@ LIMITS = Limits(cpu_seconds=2.0, wall_seconds=20.0, memory_bytes=1 << 30)
 
 
 CODE = "def solution(a):\n    return a + 2"
-STATE = Judged([values.call("solution", [1])], {"N": "value"})
+STATE = Judgeable([values.call("solution", [1])], {"N": "value"})
 
 
 def test_a_candidate_gets_nothing_of_the_tests_and_the_judge_nothing_of_a_candidate_but_its_answers() -> None:

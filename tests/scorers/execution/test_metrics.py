@@ -110,7 +110,7 @@ def test_a_task_without_predictions_is_wrong_in_every_metric() -> None:
         *(("parse_success_rate", "type=x", 100, 1), ("calls_right", "type=x", 50, 1)),
         *(("parse_success_rate", "type=y", 0, 1), ("calls_right", "type=y", 0, 1)),
     }
-    parsed, called = (execution.observe(name) for name in ("parse_success_rate", "calls_right"))
+    parsed, called = (execution.observation_function(name) for name in ("parse_success_rate", "calls_right"))
     assert (parsed(samples[1:], "official"), called(samples[1:], "careful")) == (0, 0)
     assert "calls_right" not in {row.name for row in metrics(samples[1:], (1,))}
 
@@ -155,4 +155,4 @@ def test_a_task_that_is_not_judged_is_in_no_careful_figure_and_in_no_bound() -> 
         nothing = figure(rows, name, "careful", "type=y")
         assert (nothing.value, nothing.n, nothing.bounds) == (None, 0, msgspec.UNSET)
     assert not any(sample.differs for sample in samples)
-    assert execution.observe("pass@1")(samples[2:4], "careful") is None  # type: ignore[misc]
+    assert execution.observation_function("pass@1")(samples[2:4], "careful") is None  # type: ignore[misc]

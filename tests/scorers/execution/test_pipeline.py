@@ -13,17 +13,17 @@ from grader.results import Outcome, Reading
 from grader.sandbox import values
 from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
-from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.inputs.cases import Cases
 from grader.scorers.execution.inputs.outputs import NOT_ASKED
-from grader.scorers.execution.phases import Phases, result_of
+from grader.scorers.execution.job_runner import JobRunner
+from grader.scorers.execution.phases import judge, prepared, run_officially
 from grader.scorers.execution.pipeline import Pipeline
-from grader.scorers.execution.reading import official_reading, official_result
-from grader.scorers.execution.settling import Settler
+from grader.scorers.execution.reading import official_reading, official_result, sample_result
+from grader.scorers.execution.sample import Sample, samples_of
 from grader.scorers.execution.spool import Spool
-from grader.scorers.execution.states import Judged, Lost, NotJudged
+from grader.scorers.execution.states import Judgeable, NotJudgeable, NotPrepared
 from tests.scorers.execution.made import make
 
 EVIDENCE = {"stopped": None, "status": None, "cpu": 0.1, "wall": 0.2, "waited": 0.0, "oom": False}
@@ -90,8 +90,18 @@ class Named:
     identity = "scripted"
 
 
-def settler(pool: Scripted) -> Settler:
-    return Settler(Local(Named(), pool, VerdictCache(None), LIMITS), Silent())  # type: ignore[arg-type]
+def job_runner(pool: Scripted) -> JobRunner:
+    return JobRunner(Local(Named(), pool, VerdictCache(None), LIMITS), Silent())  # type: ignore[arg-type]
+
+
+def graded(runner: JobRunner, answers: dict[str, list[str]]) -> tuple[Pipeline, list[Sample]]:
+    """Grade as a run does."""
+    with Spool() as spool:
+        pipeline = Pipeline(TASKS, runner, spool, LIMITS, PROTOCOL)
+        samples = prepared(samples_of(TASKS, answers, PROTOCOL), pipeline.context)
+        judge(samples, pipeline)
+        run_officially(samples, pipeline.context)
+    return pipeline, samples
 
 
 def program(body: str) -> str:
@@ -101,19 +111,16 @@ def program(body: str) -> str:
 def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Scripted) -> None:
     """Then the official runs, when every verdict is there. A task without known calls is not judged."""
     answers = {"plain": [program("a"), program("a + 1"), program("a")], "odd": [program("a"), program("2")]}
-    settling = settler(pool)
-    with Spool() as spool:
-        phases = Phases(Pipeline(TASKS, settling, spool, LIMITS, PROTOCOL), PROTOCOL, LIMITS, settling)
-        samples = phases.all(jobs.attempts(TASKS, answers, PROTOCOL))
+    pipeline, samples = graded(job_runner(pool), answers)
     order = dict.fromkeys(pool.kinds)
     assert list(order) == ["record", "lint", "answer", "judge", "run"]
     assert [kind for kind in pool.kinds if kind in order] == sorted(pool.kinds, key=list(order).index)
     assert pool.kinds.count("answer") == 2
-    found = {sample.attempt.task.id: sample.verdicts.completion.judgement for sample in samples}
+    found = {sample.task.id: sample.verdicts.completion.judgement for sample in samples}
     assert found["plain"] is not None
     assert found["odd"] is None
-    assert phases._pipeline.states.why(NotJudged) == {"odd": "the tests pass a function"}
-    readings = {result.careful for sample in samples if (result := result_of(sample, PROTOCOL)).qid == "odd"}
+    assert pipeline.states.reasons(NotJudgeable) == {"odd": "the tests pass a function"}
+    readings = {result.careful for sample in samples if (result := sample_result(sample, PROTOCOL)).qid == "odd"}
     why = "the tests pass a function"
     assert readings == {Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=why, rule="apart")}
     for kind, job in pool.jobs:
@@ -128,7 +135,7 @@ def confirm(
 ) -> tuple[Pipeline, Any]:
     task = make("plain", "def solution(a):", tests, {}, solution)
     with Spool() as spool:
-        pipeline = Pipeline({"plain": task}, settler(pool), spool, LIMITS, PROTOCOL)
+        pipeline = Pipeline({"plain": task}, job_runner(pool), spool, LIMITS, PROTOCOL)
         candidates = [Candidate(qid="plain", source=source) for source in sources]
         found = pipeline.verdicts(candidates)
         return pipeline, [found.get(candidate) for candidate in candidates]
@@ -143,7 +150,11 @@ def test_a_task_whose_reference_solution_passes_only_officially_is_not_judged(po
     pool.kind = kind
     pipeline, (found,) = confirm(pool, "aaa", solution=REFERENCE)
     why = "the reference solution passes in one process with its tests, but not apart from them: why"
-    assert (pipeline.states.why(NotJudged), pipeline.states.broken, found) == ({"plain": why}, {}, None)
+    assert (pipeline.states.reasons(NotJudgeable), pipeline.states.reference_failures, found) == (
+        {"plain": why},
+        {},
+        None,
+    )
     assert pool.kinds == ["record", "answer", "judge", "run"]
 
 
@@ -151,7 +162,7 @@ def test_a_reference_solution_that_fails_both_ways_is_none(pool: Scripted) -> No
     """What the tests compare answers with is then expected."""
     pool.kind, pool.official = "assertion", "failed: no"
     pipeline, (found,) = confirm(pool, "aaa", solution=REFERENCE)
-    assert (pipeline.states.why(NotJudged), pipeline.states.broken) == ({}, {"plain": "why"})
+    assert (pipeline.states.reasons(NotJudgeable), pipeline.states.reference_failures) == ({}, {"plain": "why"})
     assert found.judgement.kind == "assertion"
     assert pool.kinds == ["record", "answer", "judge", "run", "record", "answer", "judge"]
     (expected,) = pool.jobs[-1][1]["judge"]["task"]["expected"]
@@ -162,7 +173,7 @@ def test_a_task_whose_reference_solution_was_lost_is_neither_judged_nor_outside(
     for kind in ("record", "answer", "run"):
         pool.kind, pool.lost = "assertion", {kind}
         pipeline, _ = confirm(pool, "aaa", solution=REFERENCE)
-        assert pipeline.states == {"plain": Lost("the sandbox died")}
+        assert pipeline.states == {"plain": NotPrepared("the sandbox died")}
 
 
 @pytest.mark.parametrize(("solution", "seeds"), [(REFERENCE, [0]), (f"{REFERENCE} or hash(a)", [0, 1])])
@@ -177,8 +188,8 @@ def test_what_the_known_solution_answers_is_expected_of_every_program_and_two_ru
     assert (reference["task"]["expected"], reference["task"]["is_reference"]) == ([said], True)
     assert [sample["task"]["expected"] for sample in samples] == [[said for _ in seeds]] * 2
     state = pipeline.states["plain"]
-    assert isinstance(state, Judged)
-    assert not state.is_weak
+    assert isinstance(state, Judgeable)
+    assert not state.has_no_reference
 
 
 def test_the_answers_of_the_known_solution_are_not_judged_again(pool: Scripted) -> None:
@@ -204,25 +215,23 @@ def test_the_answers_of_the_known_solution_are_not_judged_again(pool: Scripted) 
 def test_only_a_program_whose_tests_arrive_at_the_call_that_used_up_its_time_does_not_run_with_them(
     pool: Scripted, answered: dict[str, Any], kind: str, is_run: bool
 ) -> None:
-    pool.kind, pool.answered, settling = kind, answered, settler(pool)
-    with Spool() as spool:
-        phases = Phases(Pipeline(TASKS, settling, spool, LIMITS, PROTOCOL), PROTOCOL, LIMITS, settling)
-        (sample,) = phases.all(jobs.attempts(TASKS, {"plain": [program("a")]}, PROTOCOL))
+    pool.kind, pool.answered = kind, answered
+    _, (sample,) = graded(job_runner(pool), {"plain": [program("a")]})
     assert ("run" in pool.kinds) == is_run
-    reading = official_reading(sample.executed, PROTOCOL)
+    reading = official_reading(sample.official_observation, PROTOCOL)
     seconds = f"{LIMITS.cpu_seconds:.1f} s"
     words = {"cpu": f"used {seconds} of CPU time", "blocked": f"waited for {seconds} without working"}
     assert (reading.outcome, reading.detail) == (
         (Outcome.PASSED, "") if is_run else (Outcome.TIMEOUT, words[answered["stopped"]])
     )
-    assert is_run or official_result(sample.executed, PROTOCOL) == "out of time"
+    assert is_run or official_result(sample.official_observation, PROTOCOL) == "out of time"
 
 
 @pytest.mark.parametrize("kind", ["answer", "judge"])
 def test_what_infrastructure_lost_is_lost_and_not_failed(pool: Scripted, kind: str) -> None:
     pool.lost = {kind}
     _, (found,) = confirm(pool, "aaa")
-    assert (found.judgement, found.lost) == (None, "the sandbox died")
+    assert (found.judgement, found.infrastructure_error) == (None, "the sandbox died")
 
 
 def test_a_task_whose_references_own_comparison_was_lost_is_lost_with_the_reason(pool: Scripted) -> None:
@@ -232,9 +241,9 @@ def test_a_task_whose_references_own_comparison_was_lost_is_lost_with_the_reason
     cases = Cases(inputs=([1],), outputs=None, function="solution")
     task = msgspec.structs.replace(make("plain", "def solution(a):", "", {}, REFERENCE), cases=cases)
     with Spool() as spool:
-        pipeline = Pipeline({"plain": task}, settler(pool), spool, LIMITS, PROTOCOL)
+        pipeline = Pipeline({"plain": task}, job_runner(pool), spool, LIMITS, PROTOCOL)
         pipeline.prepare(["plain"])
-    assert pipeline.states == {"plain": Lost("its reference solution was not judged: the sandbox died")}
+    assert pipeline.states == {"plain": NotPrepared("its reference solution was not judged: the sandbox died")}
 
 
 @pytest.mark.parametrize(("first", "asked"), [("1", [["1", "2", "3"], ["2", "3"]]), ("9", [["1", "2", "3"]])])
@@ -259,12 +268,12 @@ def test_a_slow_program_answers_more_only_if_its_answers_so_far_are_right(
     pool.answer = answer  # type: ignore[method-assign]
     candidate = Candidate(qid="plain", source="print(input())")
     with Spool() as spool:
-        pipeline = Pipeline({"plain": task}, settler(pool), spool, LIMITS, PROTOCOL)
+        pipeline = Pipeline({"plain": task}, job_runner(pool), spool, LIMITS, PROTOCOL)
         (verdict,) = pipeline.verdicts([candidate]).values()
     assert asked_so_far == asked
     readings = verdict.readings
     assert readings is not None
-    assert (readings.official.credit, readings.right) == ((1, [True] * 3) if first == "1" else (0, [False] * 3))
+    assert (readings.official.credit, readings.right_outputs) == ((1, [True] * 3) if first == "1" else (0, [False] * 3))
     assert first == "1" or [output.why for output in readings.outputs] == ["", NOT_ASKED, NOT_ASKED]
 
 
@@ -284,7 +293,7 @@ def test_a_function_that_is_slow_answers_everything_in_one_process(pool: Scripte
 
     pool.answer = answer  # type: ignore[method-assign]
     with Spool() as spool:
-        pipeline = Pipeline({"plain": task}, settler(pool), spool, LIMITS, PROTOCOL)
+        pipeline = Pipeline({"plain": task}, job_runner(pool), spool, LIMITS, PROTOCOL)
         (verdict,) = pipeline.verdicts([Candidate(qid="plain", source="def f(a): ...")]).values()
     assert asked == [2, 2]
     assert verdict.readings is not None

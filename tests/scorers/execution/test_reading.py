@@ -11,11 +11,11 @@ import msgspec
 from grader.results import Calls, Outcome, Reading, SampleResult
 from grader.sandbox.answer import Executed, Judgement, Likeness, Lint, ProcessEvidence, ProgramRun, understand
 from grader.sandbox.channel import Channel
-from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Verdict, Verdicts
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 from grader.scorers.execution.facts import ExecutionFacts
 from grader.scorers.execution.reading import careful_reading, official_reading, official_result, sample_result
+from grader.scorers.execution.sample import Sample, samples_of
 from tests.scorers.execution.made import make
 from tests.tables import each
 
@@ -28,8 +28,17 @@ V2 = Protocol(
 TASK = make("q1", "def solution(a):", "assert solution(1) == 1\n", {"task_type": "A"})
 
 
-def attempt(code: str = "def solution(a):\n    return a") -> jobs.Attempt:
-    return next(jobs.attempts({"q1": TASK}, {"q1": [f"```python\n{code}\n```"]}, V2))
+def assembled(code: str = "def solution(a):\n    return a") -> Sample:
+    return next(samples_of({"q1": TASK}, {"q1": [f"```python\n{code}\n```"]}, V2))
+
+
+def observed(executed: Executed | None, verdicts: Verdicts, code: str | None = None) -> Sample:
+    """Return a sample of which this is known."""
+    sample = assembled(code) if code is not None else assembled()
+    sample.verdicts, sample.official_failure = verdicts, "the supervisor was lost"
+    if executed is not None:
+        sample.lint, sample.official_run = executed.lint, executed if executed.run is not None else None
+    return sample
 
 
 def evidence(**facts: Any) -> ProcessEvidence:
@@ -48,11 +57,9 @@ def read(
     code: str | None = None,
     confirmed: Verdict | None = None,
 ) -> SampleResult:
-    made = attempt(code) if code is not None else attempt()
     recovered = Verdict(judgement=recovery) if recovery is not None else None
-    return sample_result(
-        made, executed, Verdicts(completion=confirmed or Verdict(), whole=recovered), "the supervisor was lost", V2
-    )
+    verdicts = Verdicts(completion=confirmed or Verdict(), recovered=recovered)
+    return sample_result(observed(executed, verdicts, code), V2)
 
 
 def failed(outcome: Outcome, detail: str, rule: str = "execution") -> Reading:
@@ -94,7 +101,7 @@ def test_a_pass_that_is_not_confirmed_is_suspect_and_says_why(judgement: Judgeme
 
 
 def test_a_pass_whose_confirmation_infrastructure_lost_is_unscored() -> None:
-    result = read(ran("passed"), confirmed=Verdict(lost="the sandbox died"))
+    result = read(ran("passed"), confirmed=Verdict(infrastructure_error="the sandbox died"))
     assert result.careful == failed(Outcome.UNSCORED, "the sandbox died", "infrastructure")
 
 
@@ -169,10 +176,10 @@ WRONG = Judgement(evidence=evidence(), reason="a test fails", kind="assertion")
 def test_where_the_careful_program_fails_the_official_text_is_judged_too(
     official: str | None, written: Judgement, completion: Judgement, outcome: Outcome
 ) -> None:
-    verdicts = Verdicts(completion=Verdict(judgement=completion), whole=Verdict(judgement=written))
+    verdicts = Verdicts(completion=Verdict(judgement=completion), recovered=Verdict(judgement=written))
     executed = None if official is None else ran(official, "" if official == "passed" else "NameError")
     reading = None if executed is None else official_reading(executed, V2)
-    assert careful_reading(reading, verdicts, attempt(DROPS), V2).outcome is outcome
+    assert careful_reading(reading, verdicts, assembled(DROPS).program, V2).outcome is outcome
 
 
 def _judged(same: int, *, confirmed: bool) -> Verdict:
@@ -192,8 +199,9 @@ def _judged(same: int, *, confirmed: bool) -> Verdict:
 def test_the_calls_of_a_sample_are_those_of_the_program_that_is_believed(
     completion: Verdict, whole: Verdict | None, same: int
 ) -> None:
-    verdicts = Verdicts(completion=completion, whole=whole)
-    assert sample_result(attempt(DROPS), ran("no N", "NameError"), verdicts, None, V2).calls == Calls(n=4, same=same)
+    verdicts = Verdicts(completion=completion, recovered=whole)
+    sample = observed(ran("no N", "NameError"), verdicts, DROPS)
+    assert sample_result(sample, V2).calls == Calls(n=4, same=same)
 
 
 @each(
@@ -260,7 +268,7 @@ def _failing(lines: str) -> object:
 
 
 def _line_of_the_assertion() -> int:
-    made = attempt()
+    made = assembled()
     return (made.head + made.task.tests).split("\n").index("assert solution(1) == 1") + 1
 
 

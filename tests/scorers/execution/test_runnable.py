@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from grader.scorers.execution.inputs.cases import BadRowError
-from grader.scorers.execution.runnable import runnable
+from grader.scorers.execution.runnable import runnable_script
 from tests.tables import each
 
 UNITTEST = """import unittest
@@ -45,7 +45,7 @@ FORMS = {
 @each("form", list(FORMS))
 @each("signature", ["def twice(x):\n", "def twice(x):\n    return 2 * x\n"])
 def test_a_right_program_passes_and_a_wrong_one_fails(form: str, signature: str) -> None:
-    tests = compile(runnable(FORMS[form], "", signature), "<tests>", "exec")
+    tests = compile(runnable_script(FORMS[form], "", signature), "<tests>", "exec")
     # In a thread, which has no event loop yet.
     with ThreadPoolExecutor(1) as thread:
         thread.submit(exec, tests, {"twice": lambda x: 2 * x, "__name__": "tests"}).result()
@@ -66,24 +66,24 @@ def test_a_right_program_passes_and_a_wrong_one_fails(form: str, signature: str)
     ],
 )
 def test_a_script_that_runs_its_tests_stays_as_it_is(tests: str) -> None:
-    assert runnable(tests, "", "def twice(x):\n") == tests
+    assert runnable_script(tests, "", "def twice(x):\n") == tests
 
 
 def test_what_python_cannot_write_stays_as_it_is() -> None:
     tests = f"from solution import twice\nTOTAL = {' + '.join(['1'] * 2000)}\nassert twice(2) == 4"
-    assert runnable(tests, "", "def twice(x):\n") == tests
+    assert runnable_script(tests, "", "def twice(x):\n") == tests
 
 
 def test_check_is_called_with_the_entry_point_as_humaneval_does_it() -> None:
     tests = "METADATA = {}\n\n\ndef check(candidate):\n    assert candidate(2) == 4\n\n"
-    assert runnable(tests, "twice", "") == f"{tests.rstrip()}\n\n\ncheck(twice)\n"
-    assert runnable("assert twice(2) == 4\n", "twice", "") == "assert twice(2) == 4\n"
+    assert runnable_script(tests, "twice", "") == f"{tests.rstrip()}\n\n\ncheck(twice)\n"
+    assert runnable_script("assert twice(2) == 4\n", "twice", "") == "assert twice(2) == 4\n"
 
 
 def test_long_tests_are_called_too() -> None:
     """EvalPlus' data has tests of 500,000 characters: without the call, every program passes them."""
     tests = f"def check(candidate):\n    inputs = {[0] * 200_000}\n    assert candidate(2) == 4"
-    assert runnable(tests, "twice", "").endswith("check(twice)\n")
+    assert runnable_script(tests, "twice", "").endswith("check(twice)\n")
 
 
 @each(
@@ -98,4 +98,4 @@ def test_long_tests_are_called_too() -> None:
 )
 def test_tests_that_cannot_run_are_refused_with_the_reason(tests: str, why: str) -> None:
     with pytest.raises(BadRowError, match=why):
-        runnable(tests, "", "def one(): pass\ndef two(): pass\n")
+        runnable_script(tests, "", "def one(): pass\ndef two(): pass\n")

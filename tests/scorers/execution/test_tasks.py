@@ -55,7 +55,7 @@ def test_a_broken_row_among_many_stops_only_itself() -> None:
 
 def test_a_skeleton_that_is_not_python_leaves_the_task_without_one() -> None:
     (task,) = tasks_from(rows(ROW | {"function_signature": "def solution(a):\n    “doc”"}), HUMANEVAL_V).values()
-    assert (task.signature_text, task.broken, task.tested) == ("", "", ("solution",))
+    assert (task.signature_text, task.broken, task.names_to_define) == ("", "", ("solution",))
 
 
 def test_what_belongs_to_the_question_is_shown_and_the_tests_are_closed() -> None:

@@ -11,7 +11,7 @@ import msgspec
 from grader.files.json_text import describe_value
 from grader.files.packed import unpack_text
 from grader.files.python_source import tree_from
-from grader.scorers.execution.extraction import defined
+from grader.scorers.execution.extraction import defined_names
 from grader.scorers.execution.inputs import evalplus
 
 if TYPE_CHECKING:
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from grader.scorers.execution.declaration import ExecutionColumns
 
 
-MOST_INPUT, MOST_OUTPUT = 16 << 20, 4_000_000
+MAX_INPUT_BYTES, MAX_OUTPUT_BYTES = 16 << 20, 4_000_000
 """Bytes of a standard input that a run can have, and of an output that is read, as in the sandbox."""
 
-MOST_DIGITS = 4300
+MAX_DIGITS = 4300
+"""Python converts no longer text to an integer."""
 
 
 class BadRowError(ValueError):
@@ -43,56 +44,57 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
     checker: str = ""
     """Python source that defines `check(input, output, expected)`; empty: the protocol's comparison decides."""
 
-    def shown(self, number: int) -> str:
+    def displayed_input(self, number: int) -> str:
         """Return an input for people: the text, or the call as source."""
-        given = self.inputs[number]
-        return f"{self.function}({', '.join(map(_source_of, given))})" if self.function else str(given)
+        content = self.inputs[number]
+        return f"{self.function}({', '.join(map(_source_of, content))})" if self.function else str(content)
 
 
-class Expected(NamedTuple):
+class ExpectedAnswers(NamedTuple):
     """What is expected of a task's programs."""
 
     answers: tuple[str, ...]
     """Printed texts, or messages with what a function returns."""
-    seconds: float = 0.0
+    reference_seconds: float = 0.0
     """CPU time that a reference solution needed for the input that takes longest; 0: there is none."""
-    runs: tuple[tuple[str, ...], ...] = ()
+    other_runs: tuple[tuple[str, ...], ...] = ()
     """What it answered in its other runs, if that is not the same: of each run, the answers to all inputs."""
-    left: bool = False
+    by_side_effect: bool = False
     """Whether the function returns nothing: then its changed arguments and what it prints are the answer."""
-    order: str = ""
+    ignored_order: str = ""
     """The form in which its answers have no order, if that differs; see the sandbox's `varying.py`."""
 
 
 def cases_of(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
     """Return the cases of a row; raises BadRowError. `checker`: that of tasks without one of their own."""
-    inputs, outputs = _given(row, columns)
-    function = _function(row, columns)
+    inputs, outputs = _raw_cases(row, columns)
+    function = _function_name(row, columns)
     if function:
-        inputs, outputs = _of_function(inputs, outputs, columns)
+        inputs, outputs = _arguments_and_values(inputs, outputs, columns)
     else:
-        inputs, outputs = _joined(inputs), None if outputs is None else _joined(outputs)
-        for name, texts, most in ((columns.inputs, inputs, MOST_INPUT), (columns.outputs, outputs or [], MOST_OUTPUT)):
-            _check_texts(name, texts, most)
-    more = _list(row, columns.more_inputs) if columns.more_inputs is not None else []
-    every = [*inputs, *more]
-    if not every:
+        inputs, outputs = _with_joined_lines(inputs), None if outputs is None else _with_joined_lines(outputs)
+        _check_texts(columns.inputs, inputs, MAX_INPUT_BYTES)
+        _check_texts(columns.outputs, outputs or [], MAX_OUTPUT_BYTES)
+    base = 0
+    if columns.more_inputs is not None:
+        base = len(inputs)
+        inputs = [*inputs, *_list(row, columns.more_inputs)]
+    if not inputs:
         raise BadRowError(f"column {columns.inputs} is an empty list, so nothing would be tested")
-    if outputs is not None and len(every) != len(outputs):
-        unequal = f"{len(every)} inputs in column {columns.inputs}, {len(outputs)} outputs in column {columns.outputs}"
+    if outputs is not None and len(inputs) != len(outputs):
+        unequal = f"{len(inputs)} inputs in column {columns.inputs}, {len(outputs)} outputs in column {columns.outputs}"
         raise BadRowError(f"{unequal}: each input needs one output")
     if columns.more_inputs is not None:
-        every = [evalplus.arguments_of(str(row[columns.id]), given) for given in every]
+        inputs = [evalplus.arguments_of(str(row[columns.id]), arguments) for arguments in inputs]
     checker = _checker(row.get(columns.checker or "") or checker)
     if checker and (function or outputs is None):
         raise BadRowError("it has a checker, which decides about printed texts, and no expected texts")
-    tolerance = row.get(columns.tolerance or "") or 0.0
     return Cases(
-        inputs=tuple(every),
+        inputs=tuple(inputs),
         outputs=None if outputs is None else tuple(outputs),
         function=function,
-        base=len(inputs) if columns.more_inputs is not None else 0,
-        tolerance=float(tolerance),
+        base=base,
+        tolerance=float(row.get(columns.tolerance or "") or 0.0),
         checker=checker,
     )
 
@@ -104,15 +106,15 @@ def _source_of(value: Any) -> str:
         return hex(value) if isinstance(value, int) else "<a value with long integers>"
 
 
-def _joined(found: list[Any]) -> list[Any]:
+def _with_joined_lines(texts: list[Any]) -> list[Any]:
     """Return texts. APPS, TACO, verl and LiveCodeBench join a list of lines by line ends."""
     return [
         "\n".join(text) if isinstance(text, list) and all(isinstance(line, str) for line in text) else text
-        for text in found
+        for text in texts
     ]
 
 
-def _given(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any] | None]:
+def _raw_cases(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any] | None]:
     """Return the inputs and outputs as the row has them."""
     if not columns.cases:
         # Without outputs, the answers of the reference solution are expected.
@@ -120,14 +122,14 @@ def _given(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any] | 
             value_at(row, columns.outputs) is not None or not row.get(columns.solution or "")
         )
         return _list(row, columns.inputs or ""), _list(row, columns.outputs or "") if has_outputs else None
-    every = [case for name in columns.cases for case in _list({name: _unpacked(row.get(name), name)}, name)]
-    for number, case in enumerate(every, 1):
+    cases = [case for name in columns.cases for case in _list({name: _unpack_column(row.get(name), name)}, name)]
+    for number, case in enumerate(cases, 1):
         if not isinstance(case, dict) or not {"input", "output"} <= case.keys():
             raise BadRowError(f"item {number} of {', '.join(columns.cases)} has no `input` and `output`")
-    return [case["input"] for case in every], [case["output"] for case in every]
+    return [case["input"] for case in cases], [case["output"] for case in cases]
 
 
-def _unpacked(value: Any, name: str) -> Any:
+def _unpack_column(value: Any, name: str) -> Any:
     try:
         return unpack_text(value)
     except ValueError as error:
@@ -147,7 +149,7 @@ def value_at(row: Row, name: str) -> Any:
     return value
 
 
-def _function(row: Row, columns: ExecutionColumns) -> str:
+def _function_name(row: Row, columns: ExecutionColumns) -> str:
     """Return the name of the function to call; empty for a program that reads standard input."""
     name = value_at(row, columns.function or columns.entry_point or "")
     if name in (None, ""):
@@ -157,22 +159,21 @@ def _function(row: Row, columns: ExecutionColumns) -> str:
     return name
 
 
-def _of_function(
+def _arguments_and_values(
     inputs: list[Any], outputs: list[Any] | None, columns: ExecutionColumns
 ) -> tuple[list[Any], list[Any] | None]:
     """Return arguments and values. Inputs that are texts have one JSON value a line, and their outputs are JSON."""
-    if not any(isinstance(given, str) for given in inputs):
-        for number, given in enumerate(inputs, 1):
-            if not isinstance(given, list):
-                raise BadRowError(
-                    f"column {columns.inputs}: item {number} is {describe_value(given)}, not a list of arguments"
-                )
+    if not any(isinstance(arguments, str) for arguments in inputs):
+        for number, arguments in enumerate(inputs, 1):
+            if not isinstance(arguments, list):
+                what = describe_value(arguments)
+                raise BadRowError(f"column {columns.inputs}: item {number} is {what}, not a list of arguments")
         return inputs, outputs
     _check_texts(columns.inputs, inputs)
     _check_texts(columns.outputs, outputs or [])
     try:
-        arguments = [[_json(line) for line in text.split("\n")] for text in inputs]
-        return arguments, None if outputs is None else [_json(text) for text in outputs]
+        calls = [[_json(line) for line in text.split("\n")] for text in inputs]
+        return calls, None if outputs is None else [_json(text) for text in outputs]
     except (ValueError, RecursionError) as error:
         raise BadRowError(f"an input or output of {columns.inputs} is not JSON ({error})") from None
 
@@ -188,15 +189,17 @@ def _json(text: str) -> Any:
 
 def _integer(digits: str) -> int:
     # Python reads no more digits at once.
-    return int(digits) if len(digits) <= MOST_DIGITS else int(Decimal(digits))
+    return int(digits) if len(digits) <= MAX_DIGITS else int(Decimal(digits))
 
 
-def _check_texts(name: str | None, found: list[Any], most: int | None = None) -> None:
-    for number, text in enumerate(found, 1):
+def _check_texts(name: str | None, texts: list[Any], max_bytes: int | None = None) -> None:
+    for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise BadRowError(f"column {name}: item {number} is {describe_value(text)}, not a text")
-        if most is not None and 4 * len(text) > most and len(text.encode("utf-8", "surrogatepass")) > most:
-            raise BadRowError(f"column {name}: item {number} has more than {most:,} bytes, which no run can have")
+        # A character has at most four bytes, so most texts need not be encoded.
+        may_be_large = max_bytes is not None and 4 * len(text) > max_bytes
+        if max_bytes is not None and may_be_large and len(text.encode("utf-8", "surrogatepass")) > max_bytes:
+            raise BadRowError(f"column {name}: item {number} has more than {max_bytes:,} bytes, which no run can have")
 
 
 def _list(row: Row, name: str) -> list[Any]:
@@ -223,6 +226,6 @@ def _checker(value: object) -> str:
         tree = tree_from(value)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise BadRowError(f"the checker is invalid Python: {error}") from None
-    if value and "check" not in defined(tree):
+    if value and "check" not in defined_names(tree):
         raise BadRowError("the checker defines no function check(input, output, expected)")
     return value

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 
 from grader.files.python_source import tree_from
-from grader.scorers.execution.extraction import parse
+from grader.scorers.execution.extraction import parse_or_none
 
 _HEAD = """
 __name__ = "tmp_sol"
@@ -79,7 +79,7 @@ def as_function(source: str, prelude: str) -> str:
 
     Invalid Python is returned unchanged.
     """
-    tree = parse(source)
+    tree = parse_or_none(source)
     if tree is None:
         return source
     try:
@@ -104,13 +104,13 @@ def with_function(source: str, prelude: str, function: str, *, is_official: bool
     The harness (`grade_call_based`) looks for the words `class Solution`, uses one object for all inputs, and puts its
     imports first, so that a program with an import from `__future__` is invalid.
     """
-    tree = None if is_official else parse(source)
+    tree = None if is_official else parse_or_none(source)
     lines, first = source.split("\n"), 0
     if tree is None:
         is_method, has_state = "class Solution" in source, False
     else:
         first = max((node.end_lineno or 0 for node in tree.body if _is_future(node)), default=0)
-        is_method, has_state = _method(tree, function)
+        is_method, has_state = _solution_class_traits(tree, function)
     if prelude:
         lines.insert(first, prelude)
     if function and is_method:
@@ -123,7 +123,7 @@ def _is_future(node: ast.stmt) -> bool:
     return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
-def _method(tree: ast.Module, function: str) -> tuple[bool, bool]:
+def _solution_class_traits(tree: ast.Module, function: str) -> tuple[bool, bool]:
     """Return whether the wanted function is a method of `class Solution`, and whether its objects have a state."""
     defined = {getattr(node, "name", "") for node in tree.body}
     for node in reversed(tree.body):

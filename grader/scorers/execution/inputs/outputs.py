@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.inputs.cases import Cases
 
-MOST_SHOWN = 1000
+MAX_INPUT_CHARACTERS = 1000
 """Characters of an input in the results."""
 RULE = "outputs"
 NOT_ASKED = "not asked, because the program is slow and has given a wrong answer before"
 PASSED = Reading(outcome=Outcome.PASSED, credit=1, rule=RULE)
-_Kind = TypeVar("_Kind")
+_Message = TypeVar("_Message")
 
 
-class _Hello(msgspec.Struct, frozen=True, kw_only=True):
+class _FirstMessage(msgspec.Struct, frozen=True, kw_only=True):
     failed: str = ""
     functions: list[str] = []
 
@@ -40,7 +40,7 @@ class _Run(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
-def _message(text: str, kind: type[_Kind]) -> _Kind:
+def _message(text: str, kind: type[_Message]) -> _Message:
     """Return a message of a program's process, which may be any text; raises ValueError if it is not of this kind."""
     try:
         return msgspec.convert(json.loads(text), kind)
@@ -50,13 +50,16 @@ def _message(text: str, kind: type[_Kind]) -> _Kind:
 
 def outputs_of(parts: Sequence[Answers], cases: Cases, seconds: float, protocol: ExecutionProtocol) -> list[Output]:
     """Return what a program gave for each input; `parts`: its answers, job by job."""
-    found = _load_failure(parts, protocol, cases.function)
-    for answers in parts if not found else ():
+    failure_to_load = _load_failure(parts, protocol, cases.function)
+    if failure_to_load is not None:
+        return [failure_to_load] * len(cases.inputs)
+    outputs: list[Output] = []
+    for answers in parts:
         if cases.function:
-            found += map(Output, answers.replies)
+            outputs += map(Output, answers.replies)
         else:
-            found += [_run_output(reply, answers.evidence, seconds, protocol) for reply in answers.replies]
-    return _fill(found, parts, len(cases.inputs), seconds, protocol)
+            outputs += [_run_output(reply, answers.evidence, seconds, protocol) for reply in answers.replies]
+    return outputs + _missing_outputs(outputs, parts, len(cases.inputs), seconds, protocol)
 
 
 def _run_output(reply: str, evidence: ProcessEvidence, seconds: float, protocol: ExecutionProtocol) -> Output:
@@ -77,19 +80,19 @@ def _run_output(reply: str, evidence: ProcessEvidence, seconds: float, protocol:
     return Output(run.printed)
 
 
-def _load_failure(parts: Sequence[Answers], protocol: ExecutionProtocol, function: str) -> list[Output]:
-    """Return one answer if the program does not load, or has no such function, else none."""
+def _load_failure(parts: Sequence[Answers], protocol: ExecutionProtocol, function: str) -> Output | None:
+    """Return what stands for every answer if the program does not load, or has no such function; else None."""
     if not parts or not parts[0].transcript:
-        return []
+        return None
     try:
-        hello = _message(parts[0].messages[0], _Hello)
+        first = _message(parts[0].messages[0], _FirstMessage)
     except ValueError:
-        return [_malformed_output(parts[0].evidence, protocol)]
-    if hello.failed:
-        return [Output("", Outcome.ERROR, hello.failed.encode(errors="backslashreplace").decode())]
-    if function and function not in hello.functions:
-        return [Output("", Outcome.ERROR, f"the program defines no function {function}")]
-    return []
+        return _malformed_output(parts[0].evidence, protocol)
+    if first.failed:
+        return Output("", Outcome.ERROR, first.failed.encode(errors="backslashreplace").decode())
+    if function and function not in first.functions:
+        return Output("", Outcome.ERROR, f"the program defines no function {function}")
+    return None
 
 
 def _malformed_output(evidence: ProcessEvidence, protocol: ExecutionProtocol) -> Output:
@@ -97,62 +100,71 @@ def _malformed_output(evidence: ProcessEvidence, protocol: ExecutionProtocol) ->
     return Output("", *failure(msgspec.structs.replace(evidence, stopped="garbage"), None, "", protocol))
 
 
-def _fill(
+def _missing_outputs(
     outputs: list[Output], parts: Sequence[Answers], count: int, seconds: float, protocol: ExecutionProtocol
 ) -> list[Output]:
-    """Return the answers, with reasons for those that are missing at the end."""
+    """Return what stands for the answers that are missing at the end, and why."""
     if len(outputs) == count:
-        return outputs
-    if 0 < len(outputs) == sum(len(part.replies) for part in parts) and not parts[-1].evidence.has_ended:
-        return outputs + [Output("", Outcome.FAILED, NOT_ASKED)] * (count - len(outputs))
-    if not (len(outputs) == 1 and outputs[0].why and not parts[0].replies):
-        evidence = parts[-1].evidence
-        is_late = evidence.stopped == "cpu" and not evidence.oom
-        why = Outcome.TIMEOUT, f"used more than {seconds:.3g} s of CPU time"
-        outputs.append(Output("", *why if is_late else failure(evidence, None, "", protocol)))
-    last = outputs[-1]._replace(why="not asked, because the program ended before")
-    return outputs + [last if len(outputs) > 1 else outputs[-1]] * (count - len(outputs))
+        return []
+    evidence = parts[-1].evidence
+    if outputs and not evidence.has_ended:  # it could go on, but one of its answers was wrong
+        return [Output("", Outcome.FAILED, NOT_ASKED)] * (count - len(outputs))
+    if evidence.stopped == "cpu" and not evidence.oom:
+        first = Output("", Outcome.TIMEOUT, f"used more than {seconds:.3g} s of CPU time")
+    else:
+        first = Output("", *failure(evidence, None, "", protocol))
+    # A program that ended before its first answer has the same reason for all of them.
+    others = first._replace(why="not asked, because the program ended before") if outputs else first
+    return [first] + [others] * (count - len(outputs) - 1)
 
 
 def readings_of(
     cases: Cases,
     outputs: Sequence[Output],
-    right: Sequence[Sequence[bool]],
-    shown: Mapping[int, ShownAnswer],
+    right: tuple[Sequence[bool], Sequence[bool]],
+    displayed: Mapping[int, ShownAnswer],
     protocol: ExecutionProtocol,
 ) -> Readings:
-    """Return both readings. `right`: for each reading, whether the answers are right. `shown`: answers as texts."""
-    official, careful = (_reading(cases, outputs, part, shown) for part in right)
-    wrong = [number for number, is_right in enumerate(right[1]) if not is_right]
-    calls = Calls(n=len(outputs), same=len(outputs) - len(wrong))
-    if wrong:
-        first, found = cases.shown(wrong[0]), shown.get(wrong[0], _UNKNOWN)
-        cut = "" if len(first) <= MOST_SHOWN else f"... [{len(first) - MOST_SHOWN:,} more characters]"
-        returned = outputs[wrong[0]].why or found.returned
-        difference = FirstDifference(call=first[:MOST_SHOWN] + cut, expected=found.expected, returned=returned)
+    """Return both readings. `right`: which outputs are right, in each. `displayed`: answers as texts for people."""
+    official, careful = (_reading(outputs, is_right, displayed) for is_right in right)
+    right_outputs = list(right[1])
+    calls = Calls(n=len(outputs), same=sum(right_outputs))
+    if not all(right_outputs):
+        number = right_outputs.index(False)
+        call, answer = cases.displayed_input(number), displayed.get(number, _NOT_COMPARED)
+        more = len(call) - MAX_INPUT_CHARACTERS
+        suffix = "" if more <= 0 else f"... [{more:,} more characters]"
+        difference = FirstDifference(
+            call=call[:MAX_INPUT_CHARACTERS] + suffix,
+            expected=answer.expected,
+            returned=outputs[number].why or answer.returned,
+        )
         calls = msgspec.structs.replace(calls, first=difference)
     text = "passed" if official.credit else protocol.failed_prefix + official.detail
     if official.outcome is Outcome.TIMEOUT and protocol.timed_out:
         text = protocol.timed_out
-    base = (all(right[0][: cases.base]), all(right[1][: cases.base])) if cases.base else None
     return Readings(
-        official=official, careful=careful, calls=calls, text=text, base=base, right=list(right[1]), outputs=outputs
+        official=official,
+        careful=careful,
+        calls=calls,
+        official_text=text,
+        base=(all(right[0][: cases.base]), all(right[1][: cases.base])) if cases.base else None,
+        right_outputs=right_outputs,
+        outputs=outputs,
     )
 
 
-_UNKNOWN = ShownAnswer(expected="", returned="", why="comparing it with the expected answer did not finish")
+_NOT_COMPARED = ShownAnswer(expected="", returned="", why="comparing it with the expected answer did not finish")
 
 
-def _reading(
-    cases: Cases, outputs: Sequence[Output], right: Sequence[bool], shown: Mapping[int, ShownAnswer]
-) -> Reading:
+def _reading(outputs: Sequence[Output], is_right: Sequence[bool], displayed: Mapping[int, ShownAnswer]) -> Reading:
     """Return the reading of a program that ends with its first wrong answer."""
-    number = next((number for number, is_right in enumerate(right) if not is_right), None)
-    if number is None:
+    if all(is_right):
         return PASSED
-    output, found = outputs[number], shown.get(number, _UNKNOWN)
-    outcome = Outcome.FAILED if output.outcome is Outcome.PASSED else output.outcome
-    why = output.why or found.why
+    number = list(is_right).index(False)
+    output = outputs[number]
+    outcome = Outcome.FAILED if output.is_answer else output.outcome
+    why = output.why or displayed.get(number, _NOT_COMPARED).why
     return Reading(outcome=outcome, credit=0, detail=f"input {number + 1} of {len(outputs)}: {why}", rule=RULE)
 
 

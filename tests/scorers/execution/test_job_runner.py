@@ -4,12 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from grader.observer import Silent
-from grader.scorers.execution import jobs
-from grader.scorers.execution.phases import Phases
-from grader.scorers.execution.pipeline import Pipeline
-from grader.scorers.execution.settling import Settler
-from grader.scorers.execution.spool import Spool
-from tests.scorers.execution.test_pipeline import LIMITS, PROTOCOL, TASKS, Scripted, program, settler
+from grader.scorers.execution.sample import Sample
+from tests.scorers.execution.test_pipeline import Scripted, job_runner, program
+from tests.scorers.execution.test_pipeline import graded as graded_by
 from tests.tables import each
 
 Batch = Iterable[tuple[str, dict[str, Any]]]
@@ -65,16 +62,14 @@ class Shown(Silent):
 
 def graded(
     pool: Scripted, answers: dict[str, list[str]], observer: Any = None, kept: dict[str, Any] | None = None
-) -> tuple[Phases, list[Any]]:
+) -> list[Any]:
     """Grade as a run does. `kept`: the results of earlier runs."""
-    settling: Settler = settler(pool)
-    settling.executor.cache.get = lambda keys: {key: kept[key] for key in keys if key in kept} if kept else {}  # type: ignore[method-assign]
+    runner = job_runner(pool)
+    runner.executor.cache.get = lambda keys: {key: kept[key] for key in keys if key in kept} if kept else {}  # type: ignore[method-assign]
     if observer is not None:
-        settling._observer = observer
-    with Spool() as spool:
-        phases = Phases(Pipeline(TASKS, settling, spool, LIMITS, PROTOCOL), PROTOCOL, LIMITS, settling)
-        samples = phases.all(jobs.attempts(TASKS, answers, PROTOCOL))
-    return phases, [(sample.lint, sample.verdicts, sample.ran, sample.not_run) for sample in samples]
+        runner._observer = observer
+    samples: list[Sample] = graded_by(runner, answers)[1]
+    return [(sample.lint, sample.verdicts, sample.official_run, sample.official_failure) for sample in samples]
 
 
 ENDLESS = "```python\ndef solution(a):\n    while a:\n        a -= 1\n    return 7\n```"
@@ -96,10 +91,10 @@ ANSWERS = {
 @each("kinds", [{"lint"}, {"answer"}, {"record", "answer"}, {"lint", "answer", "judge"}, {"half"}])
 def test_results_of_earlier_runs_are_used_beside_new_ones(kinds: set[str]) -> None:
     first = Linting()
-    _, expected = graded(first, ANSWERS)
+    expected = graded(first, ANSWERS)
     kept = {k: a for n, (k, a) in enumerate(first.kept.items()) if kinds & set(a) or (kinds == {"half"} and n % 2)}
     pool = Linting()
-    assert graded(pool, ANSWERS, kept=kept)[1] == expected
+    assert graded(pool, ANSWERS, kept=kept) == expected
     assert len(pool.kinds) < len(first.kinds)
 
 

@@ -32,18 +32,24 @@ def record(
     results: list[tuple[bool, str]],
     protocol: ExecutionProtocol,
 ) -> Record:
-    """Return one record; `results` are (passed, official result text) by sample."""
+    """Return one record; `results`: whether each sample passes, and its official result text."""
     rows: list[Record] = []
     for number, (passed, text) in enumerate(results):
         lint_failed = text.startswith(protocol.lint_prefix)
         row: Record = {"task_id": number, "passed": 0 if lint_failed else passed, "result": text}
         rows.append({"qid": source.qid, **row} if protocol.executed_layout == "v2" else row)
-    made = {"processed_predictions": completions, "concatenated_predictions": programs}
+    program_fields = {"processed_predictions": completions, "concatenated_predictions": programs}
     if protocol.executed_layout == "v2":
         prompts = source.prompts or [None] * len(source.predictions)
-        return {"qid": source.qid, "prompts": prompts, "predictions": source.predictions, **made, "results": rows}
-    fields = {key: value for key, value in source.fields.items() if key not in {*made, "results"}}
-    return {"qid": source.qid, **fields, "predictions": source.predictions, "results": rows, **made}
+        return {
+            "qid": source.qid,
+            "prompts": prompts,
+            "predictions": source.predictions,
+            **program_fields,
+            "results": rows,
+        }
+    fields = {key: value for key, value in source.fields.items() if key not in {*program_fields, "results"}}
+    return {"qid": source.qid, **fields, "predictions": source.predictions, "results": rows, **program_fields}
 
 
 def write(path: Path, records: Iterable[Record]) -> None:
@@ -96,32 +102,35 @@ def programs_of(report: Report, path: Path) -> OwnFile:
     try:
         records = json.loads(path.read_bytes())
         programs = {str(item["qid"]): _programs(item) for item in records}
-        carried = {str(item["qid"]): [str(text) for text in item.get("predictions", [])] for item in records}
+        predictions = {str(item["qid"]): [str(text) for text in item.get("predictions", [])] for item in records}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         return OwnFile(problem=f"{path.name} cannot be read ({type(error).__name__}).")
     if not _is_same_run(report, programs):
         return OwnFile(problem=f"{path.name} does not belong to this run: its verdicts differ.")
-    return OwnFile(programs=programs, predictions=carried)
+    return OwnFile(programs=programs, predictions=predictions)
 
 
 def _programs(item: dict[str, Any]) -> list[ExecutedProgram]:
     completions, programs = item.get("processed_predictions", []), item.get("concatenated_predictions", [])
     return [
         ExecutedProgram(
-            completion=str(completions[at]) if at < len(completions) else "",
-            program=str(programs[at]) if at < len(programs) else "",
-            result=str(row["result"]),
+            completion=_text_at(completions, number), program=_text_at(programs, number), result=str(row["result"])
         )
-        for at, row in enumerate(item["results"])
+        for number, row in enumerate(item["results"])
     ]
+
+
+def _text_at(texts: list[Any], number: int) -> str:
+    """Return one of the texts of a record; empty if an official file lacks it."""
+    return str(texts[number]) if number < len(texts) else ""
 
 
 def _is_same_run(report: Report, programs: dict[str, list[ExecutedProgram]]) -> bool:
     """Whether the file's verdicts equal the report's official ones wherever both have one."""
     for sample in report.samples:
-        of_task = programs.get(sample.qid, [])
-        if sample.sample < len(of_task) and sample.official.outcome is not Outcome.UNSCORED:
-            passed = of_task[sample.sample].result == "passed"
-            if passed != (sample.official.outcome is Outcome.PASSED):
+        task_programs = programs.get(sample.qid, [])
+        if sample.sample < len(task_programs) and sample.official.outcome is not Outcome.UNSCORED:
+            is_pass = task_programs[sample.sample].result == "passed"
+            if is_pass != (sample.official.outcome is Outcome.PASSED):
                 return False
     return True

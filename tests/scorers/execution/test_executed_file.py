@@ -9,7 +9,7 @@ import pytest
 from grader.predictions.read import read_predictions
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers import declarations
-from grader.scorers.execution import executed
+from grader.scorers.execution import executed_file
 from grader.scorers.execution.declaration import ExecutionProtocol
 from tests.tables import each
 
@@ -61,7 +61,7 @@ def test_a_record_is_written_in_the_official_layout(protocol: str, tmp_path: Pat
     source.write_text(json.dumps([{"qid": "q1", "prompt": "Complete it.", "predictions": list("abcd")}]))
     results = [(bool(row["passed"]), row["result"]) for row in official["results"]]
     record = read_predictions(source).records[0]
-    made = executed.record(record, list("ABCD"), ["pA", "pB", "pC", "pD"], results, of_protocol(protocol))
+    made = executed_file.record(record, list("ABCD"), ["pA", "pB", "pC", "pD"], results, of_protocol(protocol))
     assert json.dumps(made) == json.dumps(official)
 
 
@@ -74,7 +74,7 @@ def test_the_officials_own_file_is_read(protocol: str) -> None:
         (Outcome.LINT_FAILED, 0, "Undefined variable 'x'\nUndefined variable 'y'"),
     ]
     readings = [Reading(outcome=outcome, credit=credit, detail=detail) for outcome, credit, detail in outcomes]
-    assert executed.samples_of([LAYOUTS[protocol]], of_protocol(protocol)) == [
+    assert executed_file.samples_of([LAYOUTS[protocol]], of_protocol(protocol)) == [
         SampleResult(qid="q1", sample=number, official=reading, careful=reading)
         for number, reading in enumerate(readings)
     ]
@@ -84,7 +84,7 @@ def test_the_officials_own_file_is_read(protocol: str) -> None:
 def test_the_written_file_reads_back_the_same(protocol: str, tmp_path: Path) -> None:
     path = tmp_path / "p_executed.json"
     records = [LAYOUTS[protocol], LAYOUTS[protocol] | {"qid": "q2", "note": "\ud800 é \u2028"}]
-    executed.write(path, records)
+    executed_file.write(path, records)
     assert json.loads(path.read_bytes()) == records
     assert [item.name for item in tmp_path.iterdir()] == ["p_executed.json"]
 
@@ -98,6 +98,6 @@ def test_a_half_written_file_does_not_replace_a_whole_one(tmp_path: Path) -> Non
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        executed.write(path, records())
+        executed_file.write(path, records())
     assert path.read_text() == "[]"
     assert [item.name for item in tmp_path.iterdir()] == ["p_executed.json"]

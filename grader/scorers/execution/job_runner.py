@@ -12,7 +12,7 @@ from grader import resources
 from grader.files import python_source
 from grader.predictions import reasoning
 from grader.sandbox.answer import Executed, understand
-from grader.scorers.execution import assembly, careful_program, extraction, regions, reply_forms, statements
+from grader.scorers.execution import assembly, careful_program, code_spans, extraction, reply_forms, statements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,20 +23,22 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.sandbox.interface import Answer
 
-    Made = Job | Callable[[], Job]
+    JobOrFactory = Job | Callable[[], Job]
     """A job, or what returns it when it is sent."""
 
-KEYS_AT_A_TIME = 8
+CACHED_RESULTS_AT_A_TIME = 8
 """Maximum number of cached results in memory."""
-ASSEMBLING = assembly, careful_program, extraction, python_source, reasoning, regions, reply_forms, statements
+ASSEMBLY_MODULES = (
+    assembly, careful_program, code_spans, extraction, python_source, reasoning, reply_forms, statements,
+)  # fmt: skip
 """The modules that decide what `assemble` returns."""
-_ASSEMBLY = resources.digest_of(*(module.__name__ for module in ASSEMBLING))
+_ASSEMBLY_DIGEST = resources.digest_of(*(module.__name__ for module in ASSEMBLY_MODULES))
 """Read at once: the files may change while this process runs."""
 MAX_CHARACTERS = 32 << 10
 """Programs of longer texts are not cached."""
 
 
-class Settler:
+class JobRunner:
     """Runs the jobs of one phase after another."""
 
     def __init__(self, executor: Executor, observer: Observer) -> None:
@@ -44,55 +46,55 @@ class Settler:
         self.key = executor.key
         """Returns the cache key of a job's result."""
         self.cached = Counter[str]()
-        """Phase -> number of items settled from the cache."""
+        """Phase -> number of items whose results came from the cache."""
 
-    def program(
+    def assemble(
         self,
         text: str,
         signature: str,
         rules: extraction.Rules,
-        tested: tuple[str, ...] = (),
+        names_to_define: tuple[str, ...] = (),
         prelude: str | None = None,
     ) -> assembly.Program:
-        """Return what `assemble` returns, from the cache if it is there: looking it up takes less time."""
+        """Return what `assembly.assemble` returns, from the cache if it is there: a lookup takes less time."""
+        arguments = (text, signature, rules, names_to_define, prelude)
         if len(text) > MAX_CHARACTERS:
-            return assembly.assemble(text, signature, rules, tested, prelude)
-        asked = {"signature": signature, "rules": rules, "tested": tested, "prelude": prelude}
-        key = self.key({"assemble": text, **asked, "code": _ASSEMBLY})
+            return assembly.assemble(*arguments)
+        key = self.key({"assemble": arguments, "code": _ASSEMBLY_DIGEST})
         with contextlib.suppress(msgspec.ValidationError):
-            if (known := self.executor.cache.get([key]).get(key)) is not None:
-                return msgspec.convert(known.get("computed"), assembly.Program)
-        made = assembly.assemble(text, signature, rules, tested, prelude)
-        self.executor.cache.put(key, {"computed": msgspec.to_builtins(made)})
-        return made
+            if (answer := self.executor.cache.get([key]).get(key)) is not None:
+                return msgspec.convert(answer.get("computed"), assembly.Program)
+        program = assembly.assemble(*arguments)
+        self.executor.cache.put(key, {"computed": msgspec.to_builtins(program)})
+        return program
 
-    def settle(
-        self, phase: str, jobs: Iterable[tuple[str, Made]], *, passed: int = 0
+    def run(
+        self, phase: str, jobs: Iterable[tuple[str, JobOrFactory]], *, known_successes: int = 0
     ) -> Iterator[tuple[str, Executed | str]]:
         """Run jobs, by their keys; yield each key once, with its result or the reason why it has none.
 
-        `passed`: the number of further items of the phase, known to be successes.
+        `known_successes`: the number of further items of the phase, which need no job.
         """
         pairs = list(jobs)
-        times, todo = Counter(key for key, _ in pairs), dict(pairs)
-        if pairs or passed:
-            self._observer.phase(phase, len(pairs) + passed)
-            self._observer.advance(passed, passed=passed)
-        for key, executed in self._cached(list(todo)):
-            del todo[key]
-            self.cached[phase] += times[key]
-            self._advance(times[key], executed)
+        items_of_key, waiting = Counter(key for key, _ in pairs), dict(pairs)
+        if pairs or known_successes:
+            self._observer.phase(phase, len(pairs) + known_successes)
+            self._observer.advance(known_successes, passed=known_successes)
+        for key, executed in self._cached_results(list(waiting)):
+            del waiting[key]
+            self.cached[phase] += items_of_key[key]
+            self._advance(items_of_key[key], executed)
             yield key, executed
-        new = ((key, made() if callable(made) else made) for key, made in todo.items())
-        for key, answer in self.executor.run(new) if todo else ():
+        new_jobs = ((key, job() if callable(job) else job) for key, job in waiting.items())
+        for key, answer in self.executor.run(new_jobs) if waiting else ():
             result = self._result(key, answer)
-            self._advance(times[key], result)
+            self._advance(items_of_key[key], result)
             yield key, result
 
-    def _cached(self, keys: Sequence[str]) -> Iterator[tuple[str, Executed]]:
+    def _cached_results(self, keys: Sequence[str]) -> Iterator[tuple[str, Executed]]:
         """Yield the results of earlier runs."""
-        for start in range(0, len(keys), KEYS_AT_A_TIME):
-            for key, answer in self.executor.cache.get(keys[start : start + KEYS_AT_A_TIME]).items():
+        for start in range(0, len(keys), CACHED_RESULTS_AT_A_TIME):
+            for key, answer in self.executor.cache.get(keys[start : start + CACHED_RESULTS_AT_A_TIME]).items():
                 if (executed := _valid_result(answer)) is not None:
                     yield key, executed
 

@@ -1,0 +1,96 @@
+"""The spans of lines in a text that are Python, whatever stands around them: as long as possible."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+from grader.files.python_source import tree_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ALLOW_INCOMPLETE_INPUT = 0x4000
+"""CPython's flag of this name, as in `codeop`: a statement that could go on is not the same as an invalid one."""
+MAX_JOINED = 60
+"""Maximum number of lines without indentation in one statement: texts and brackets over several lines."""
+MAX_PARSED, PER_ATTEMPT = 2_000_000, 50
+"""Maximum number of characters to parse for one text, and for how many each attempt counts, more if a statement needs
+several attempts. All together take about a second."""
+_GOES_ON = re.compile(r"\s|$|#|(?:else|elif|except|finally)\b|[)\]}]")
+"""The beginning of a line that may belong to the statement above it."""
+
+
+class Budget:
+    """How many characters may still be parsed for one reply."""
+
+    def __init__(self) -> None:
+        self.characters = MAX_PARSED
+
+
+def code_spans(text: str, budget: Budget, *, begun_by: float = float("inf")) -> Iterator[str]:
+    """Yield the spans of Python in a text that begin in line `begun_by` (from 0) or before."""
+    lines = text.split("\n")
+    for start, end in _line_spans(lines, budget):
+        if start > begun_by:
+            return
+        if source := "\n".join(lines[start:end]).strip():
+            yield source + "\n"
+
+
+def last_code_span(text: str, names: Sequence[str], budget: Budget) -> tuple[str, str] | None:
+    """Return the last span that defines one of the names, and the text that follows it; None if there is none."""
+    lines, last = text.split("\n"), None
+    definition = re.compile(rf"[ \t]*(?:(?:async +)?def|class) +(?:{'|'.join(map(re.escape, names))})\b")
+    for start, end in _line_spans(lines, budget):
+        if any(map(definition.match, lines[start:end])):
+            last = start, end
+    return None if last is None else ("\n".join(lines[slice(*last)]).strip() + "\n", "\n".join(lines[last[1] :]))
+
+
+def _line_spans(lines: Sequence[str], budget: Budget) -> Iterator[tuple[int, int]]:
+    """Yield the first line of each span, and the line after its last one, as far as the budget reaches.
+
+    A line that begins no statement ends a span, which may be empty, and belongs to none.
+    """
+    line = start = 0
+    while line < len(lines) and budget.characters >= 0:
+        end = _end_of_statement(lines, line, budget)
+        if end is None:
+            yield start, line
+            start = end = line + 1
+        line = end
+    yield start, line
+
+
+def _end_of_statement(lines: Sequence[str], start: int, budget: Budget) -> int | None:
+    """Return the end of the statement that begins in a line; None if it begins none."""
+    if not lines[start].strip() or lines[start][0] == "#":
+        return start + 1
+    if _GOES_ON.match(lines[start]):
+        return None
+    end = start
+    for attempt in range(1, MAX_JOINED + 1):
+        if end == len(lines) or lines[end].startswith("~~~"):  # a fence, which would parse
+            return None
+        end += 1
+        while end < len(lines) and _GOES_ON.match(lines[end]):
+            end += 1
+        budget.characters -= PER_ATTEMPT * attempt
+        parsed = _parse_result("\n".join([*lines[start:end], ""]), budget)
+        if parsed != "incomplete":
+            return end if parsed == "whole" else None
+    return None
+
+
+def _parse_result(source: str, budget: Budget) -> Literal["whole", "incomplete", "invalid"]:
+    budget.characters -= len(source)
+    if budget.characters < 0:
+        return "invalid"
+    try:
+        tree_from(source, ALLOW_INCOMPLETE_INPUT)
+    except SyntaxError as error:
+        return "incomplete" if error.msg == "incomplete input" else "invalid"
+    except (ValueError, MemoryError, RecursionError):
+        return "invalid"
+    return "whole"
