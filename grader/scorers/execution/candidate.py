@@ -56,6 +56,11 @@ class Readings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it passes the base inputs, in each reading."""
 
 
+def not_judged(why: str) -> Reading:
+    """Return the careful reading of a sample whose task is outside of it."""
+    return Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=why, rule="apart")
+
+
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a candidate: what the tests say of its answers, or the readings of a task with inputs."""
 

@@ -9,7 +9,7 @@ import msgspec
 
 from grader.results import OTHER_ANSWERS, Calls, Outcome, Reading, SampleResult
 from grader.scorers.asking import NOT_ASKED
-from grader.scorers.execution.candidate import Verdict
+from grader.scorers.execution.candidate import Verdict, not_judged
 from grader.scorers.execution.facts import ExecutionFacts
 
 if TYPE_CHECKING:
@@ -141,11 +141,6 @@ def _reading_of_confirmed(official: Reading | None, difference: str) -> Reading:
 
 _OUTCOMES_OF_THE_EVALUATOR = frozenset({Outcome.ERROR, Outcome.LINT_FAILED})
 """Official outcomes that may come from names that a program shares with its tests, or from a linter's guess."""
-
-
-def not_judged(why: str) -> Reading:
-    """Return the careful reading of a sample whose task is outside of it."""
-    return Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=why, rule="apart")
 
 
 NO_PROGRAM = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="the reply has no program", rule="no_program")

@@ -8,8 +8,7 @@ import msgspec
 
 from grader.sandbox.answer import Executed, Lint
 from grader.scorers.execution.assembly import Program, assemble, head
-from grader.scorers.execution.candidate import Candidate, Verdicts
-from grader.scorers.execution.reading import not_judged
+from grader.scorers.execution.candidate import Candidate, Verdicts, not_judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -13,11 +13,11 @@ from grader.results import Calls, Note, Outcome, Reading, Report, SampleResult
 from grader.results.groups import in_group
 from grader.scorers.execution import assembly, executed_file, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
+from grader.scorers.execution.candidate import not_judged
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol
 from grader.scorers.execution.facts import ExecutionFacts, facts_of
 from grader.scorers.execution.inputs.outputs import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
-from grader.scorers.execution.reading import not_judged
 from grader.scorers.execution.tasks import CodeTask, tasks_from
 from grader.scorers.interface import (
     Marks,
