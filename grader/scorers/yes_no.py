@@ -11,7 +11,7 @@ Three principles decide whether a statement is an answer. In doubt, it is not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from grader.scorers.patterns import Pattern, rule
 from grader.scorers.place_wordings import CONCLUDES, NEVERTHELESS, RECONSIDERED, REFUSES
@@ -73,6 +73,7 @@ _EMPTY = frozenset(
 )
 """Words that do not tell statements about the picture from each other, such as auxiliaries and verbs of showing."""
 _LONGEST_STATEMENT = 1000
+"""Characters of a reply that can be a statement: longer ones are reasoning, in which much is said and denied."""
 
 
 _QUOTES = {ord(char): " " for char in '"[](){}'}
@@ -88,34 +89,54 @@ def read_yes_or_no(reply: OwnWords, claim: Claim) -> str | None:
     if claim.is_cut or claim.form in ("line", "conclusion"):
         return None
     if claim.form == "body":
-        own = "\n".join(
-            reply.shown[max(start, claim.start) : end] for start, end in reply.sentences if end > claim.start
-        )
-        agrees = polarity(
-            own.translate(_QUOTES).strip(" \t\n'").lower(), "" if reply.is_cut else reply.question.lower()
-        )
+        agrees = _body_polarity(reply, claim)
     elif claim.form == "sentence":
-        agrees = (
-            None
-            if not CONCLUDES.match(reply.low, claim.start)
-            else _agrees(reply.shown_low[claim.start : claim.end], reply.question.lower())
-        )
+        agrees = _sentence_polarity(reply, claim)
     else:
-        content = without_markup(reply.text[claim.start : claim.end]).lower().translate(_QUOTES)
-        but = NEVERTHELESS.search(content) if REFUSES.search(content) else None
-        content, refuses = content[but.end() :] if but else content, not but and REFUSES.search(content)
-        agrees = polarity(_HEDGES.sub("", content).strip(" \t\n'"), "" if refuses else reply.question.lower())
-    return None if agrees is None else "yes" if agrees else "no"
+        agrees = _content_polarity(reply, claim)
+    if agrees is None:
+        return None
+    return "yes" if agrees else "no"
 
 
-def polarity(reply: str, question: str) -> bool | None:
+def _body_polarity(reply: OwnWords, claim: Claim) -> bool | None:
+    """Return what the sentences from a claim on say. The last one of a reply that is cut off is no statement."""
+    spans = [(max(start, claim.start), end) for start, end in reply.sentences if end > claim.start]
+    text = "\n".join(reply.shown[start:end] for start, end in spans)
+    question = None if reply.is_cut else reply.question.lower()
+    return polarity(text.translate(_QUOTES).strip(" \t\n'").lower(), question)
+
+
+def _sentence_polarity(reply: OwnWords, claim: Claim) -> bool | None:
+    """Return what a sentence states, if it concludes."""
+    if not CONCLUDES.match(reply.low, claim.start):
+        return None
+    return _statement_polarity(reply.shown_low[claim.start : claim.end], reply.question.lower())
+
+
+def _content_polarity(reply: OwnWords, claim: Claim) -> bool | None:
+    """Return what the content of a form says. A refusal is no statement, but "I cannot tell, but yes" is an answer."""
+    content = without_markup(reply.text[claim.start : claim.end]).lower().translate(_QUOTES)
+    question: str | None = reply.question.lower()
+    if REFUSES.search(content):
+        choice = NEVERTHELESS.search(content)
+        if choice is None:
+            question = None
+        else:
+            content = content[choice.end() :]
+    return polarity(_HEDGES.sub("", content).strip(" \t\n'"), question)
+
+
+def polarity(reply: str, question: str | None) -> bool | None:
     """Return whether a lower-case reply agrees with what a question asks; None if it does not say.
 
-    A yes does not count if a statement denies what was asked: in "Yes, I looked: there is no dog" it is a courtesy.
+    Without a question, only the words yes and no count, and no statements. A yes does not count if a statement denies
+    what was asked: in "Yes, I looked: there is no dog" it is a courtesy.
     """
     first = _FIRST_WORD.match(reply)
     answers = [*([first] if first else []), *_LATER_WORD.finditer(reply, first.end() if first else 0)]
-    stated = _agrees(reply, question) if len(reply) <= _LONGEST_STATEMENT else None
+    is_statement = question is not None and len(reply) <= _LONGEST_STATEMENT
+    stated = _statement_polarity(reply, question or "") if is_statement else None
     if not answers:
         return stated
     if len({m.lastgroup for m in answers}) > 1 and not RECONSIDERED.search(reply, answers[-2].end(), answers[-1].end()):
@@ -125,53 +146,70 @@ def polarity(reply: str, question: str) -> bool | None:
 
 
 @rule("g5-yes-no-denied-word")
-def _agrees(reply: str, question: str) -> bool | None:
-    """Return whether a statement says what was asked or denies it; None if it does neither, or both."""
+def _statement_polarity(reply: str, question: str) -> bool | None:
+    """Return whether a statement says what was asked or denies it; None if it does neither, or both.
+
+    A question with a negation or "only" is not compared: to agree with it can mean either.
+    """
     question, reply = _spelled_out(question.rpartition("?")[0] or question), _spelled_out(reply)
-    asked = _content(question)
+    asked = _content_words(question)
     if not asked or _NEGATION.search(question) or "only" in question:
         return None
-    answers: set[str] = set()
+    polarities: set[_Polarity] = set()
     earlier: list[str] = []
-    pronoun = False
+    has_pronoun = False
     for clause in _CLAUSES.sub("\n", reply).splitlines():
-        words = _content(clause)
-        # A pronoun can mean what was named first: "the man is tall, and he wears a hat".
-        pronoun = (
-            pronoun
-            or _PRONOUN.match(clause) is not None
-            or (_PRONOUN.search(clause) is not None and {*(earlier or words)[:1]} <= {*asked})
-        )
-        answers.add(_answer(clause, asked, earlier, pronoun=pronoun))
+        words = _content_words(clause)
+        has_pronoun = has_pronoun or _has_pronoun_for_question(clause, asked, earlier or words)
+        polarities.add(_clause_polarity(clause, asked, earlier, has_pronoun=has_pronoun))
         earlier += words
-    answers.discard("none")
-    return answers == {"yes"} if answers in ({"yes"}, {"no"}) else None
+    polarities.discard("unrelated")
+    return polarities == {"yes"} if polarities in ({"yes"}, {"no"}) else None
 
 
-def _answer(clause: str, asked: list[str], earlier: list[str], *, pronoun: bool) -> str:
-    """Return "yes", "no", "open", or "none" if the clause is not about what was asked."""
-    words, negations = _content(clause), [*_NEGATION.finditer(clause)]
+def _has_pronoun_for_question(clause: str, asked: list[str], words: list[str]) -> bool:
+    """Whether a pronoun of a clause means what is asked about.
+
+    At the beginning it does. Later it means what was named first ("the man is tall, and he wears a hat"), which must
+    be a word of the question.
+    """
+    if _PRONOUN.match(clause):
+        return True
+    return _PRONOUN.search(clause) is not None and (not words or words[0] in asked)
+
+
+_Polarity = Literal["yes", "no", "open", "unrelated"]
+"""open: about what was asked, but it neither says nor denies it."""
+
+
+def _clause_polarity(clause: str, asked: list[str], earlier: list[str], *, has_pronoun: bool) -> _Polarity:
+    """Return what a clause says of what was asked; `earlier` are the words of the clauses before it."""
+    words, negations = _content_words(clause), [*_NEGATION.finditer(clause)]
     if _OPEN.search(clause) or len(negations) > 1:
-        return "none" if {*asked}.isdisjoint(words) else "open"
-    is_part = words == [word for word in asked if word in words] and bool(words or pronoun)
-    is_rest = is_part and _ENDS_EARLY.search(clause)
-    adds_nothing = is_part and {*earlier} <= {*asked}
-    by_pronoun = (len(asked) if adds_nothing else 1) if pronoun else 0
+        return "unrelated" if {*asked}.isdisjoint(words) else "open"
+    is_part = words == [word for word in asked if word in words] and bool(words or has_pronoun)
+    is_short_form = is_part and _ENDS_EARLY.search(clause) is not None  # "he is", "the man does not"
+    has_no_other_words = is_part and {*earlier} <= {*asked}
+    most_replaced = (len(asked) if has_no_other_words else 1) if has_pronoun else 0
     if not negations:
-        return "yes" if is_rest or _is_all(words, asked, by_pronoun) else "none"
-    before, denied = _content(clause[: negations[0].start()]), _content(clause[negations[0].end() :])
+        return "yes" if is_short_form or _is_all(words, asked, most_replaced) else "unrelated"
+    before, denied = _content_words(clause[: negations[0].start()]), _content_words(clause[negations[0].end() :])
     is_governed = not denied or (denied[0] in asked and asked[-1] in denied)
     subject = [word for word in before or earlier if word not in denied]
-    if is_rest or (adds_nothing and denied) or (is_governed and _is_all([*subject, *denied], asked, by_pronoun)):
+    denies_question = is_governed and _is_all([*subject, *denied], asked, most_replaced)
+    if is_short_form or denies_question or (has_no_other_words and denied):
         return "no"
-    return "open" if asked[-1] in denied else "yes" if denied and _is_all(before, asked, 0) else "none"
+    if asked[-1] in denied:
+        return "open"
+    # "The man is in the house, not outside": what it denies is something else.
+    return "yes" if denied and _is_all(before, asked, 0) else "unrelated"
 
 
-def _is_all(words: list[str], asked: list[str], by_pronoun: int) -> bool:
-    """Whether words have all that was asked, in its order; a pronoun stands for at most so many first words."""
+def _is_all(words: list[str], asked: list[str], most_replaced: int) -> bool:
+    """Whether words have all that was asked, in its order, but for so many first ones that a pronoun can replace."""
     shared = [word for word in words if word in asked]
     missing = len(asked) - len(shared)
-    return bool(shared) and missing <= by_pronoun and shared == asked[missing:]
+    return bool(shared) and missing <= most_replaced and shared == asked[missing:]
 
 
 def _spelled_out(text: str) -> str:
@@ -187,7 +225,7 @@ def stem(word: str) -> str:
     return word.removesuffix(ending)
 
 
-def _content(text: str) -> list[str]:
+def _content_words(text: str) -> list[str]:
     """Return the words with a meaning of their own, in order, once each."""
     words = (_SINGULAR.get(word, word) for word in _WORD.findall(text))
     return [*dict.fromkeys(stem(word) for word in words if not {word, stem(word)} & _EMPTY)]
