@@ -90,9 +90,9 @@ class Table:
 
     def on(self, medium: Medium) -> Table:
         """Return the table with the columns of a medium."""
-        at = [place for place, column in enumerate(self.columns) if medium in column.where]
-        rows = [[row[place] for place in at] for row in self.rows]
-        return replace(self, columns=[self.columns[place] for place in at], rows=rows)
+        indexes = [index for index, column in enumerate(self.columns) if medium in column.where]
+        rows = [[row[index] for index in indexes] for row in self.rows]
+        return replace(self, columns=[self.columns[index] for index in indexes], rows=rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,21 +106,31 @@ class Plot:
     """Those of its values that have intervals."""
 
     def on(self, medium: Medium) -> Plot | Table:
-        """Return what a medium shows: the curve, or its values in a table (of many those at 1, 2, 5, ...)."""
+        """Return what a medium shows: the curve, or its values in a table."""
         if medium == "page":
             return self
         curve = self.curve
-        few = curve.k if len(curve.k) <= 8 else [k for k in curve.k if f"{k}".rstrip("0") in ("1", "2", "5")]
-        at = [place for place, k in enumerate(curve.k) if k in few or k == curve.k[-1]]
+        indexes = [index for index, k in enumerate(curve.k) if k in _table_ks(curve.k)]
         rows = [
             [
                 Cell(text=reading),
-                *(Cell(text=NOTHING if values[place][0] is None else f"{values[place][0]:.1f}") for place in at),
+                *(Cell(text=NOTHING if values[index][0] is None else f"{values[index][0]:.1f}") for index in indexes),
             ]
             for reading, values in (("official", curve.official), ("careful", curve.careful))
         ]
-        names = [Column(name=f"{curve.prefix}{curve.k[place]}") for place in at]
-        return Table(title=curve.title, columns=[Column(name="reading", kind="word"), *names], rows=rows)
+        columns = [Column(name=f"{curve.prefix}{curve.k[index]}") for index in indexes]
+        return Table(title=curve.title, columns=[Column(name="reading", kind="word"), *columns], rows=rows)
+
+
+_MOST_KS = 8
+"""Columns that fit on 80 characters beside the name of the reading."""
+
+
+def _table_ks(ks: Sequence[int]) -> list[int]:
+    """Return the numbers of samples that a table shows: of many those at 1, 2, 5, 10, 20, 50, ..., and the last."""
+    if len(ks) <= _MOST_KS:
+        return list(ks)
+    return [k for k in ks if str(k).rstrip("0") in ("1", "2", "5") or k == ks[-1]]
 
 
 Part = Table | Plot | str
@@ -142,18 +152,18 @@ class Section:
 
     def on(self, medium: Medium) -> list[Part]:
         """Return the parts for a medium."""
-        shown = (part for part in self.parts if not isinstance(part, Table) or medium in part.where)
-        return [part if isinstance(part, str) else part.on(medium) for part in shown]
+        parts = (part for part in self.parts if not isinstance(part, Table) or medium in part.where)
+        return [part if isinstance(part, str) else part.on(medium) for part in parts]
 
 
-def has_title(parts: Sequence[Part], at: int) -> bool:
+def has_title(parts: Sequence[Part], index: int) -> bool:
     """Return whether the title of this table is shown.
 
     The first part of a section is usually described by the section's title. A list that other parts follow is not:
     one section has both the items that rose and the items that fell.
     """
-    part = parts[at]
-    return at > 0 or (isinstance(part, Table) and part.is_list and len(parts) > 1)
+    part = parts[index]
+    return index > 0 or (isinstance(part, Table) and part.is_list and len(parts) > 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,8 +171,8 @@ class Case:
     """What became of one item, for readers of test results."""
 
     name: str
-    place: str
-    """The dotted name of its group."""
+    class_name: str
+    """The dotted name of its group, which readers of JUnit show like the class of a test."""
     seconds: float = 0
     state: Literal["passed", "failed", "error", "skipped"]
     kind: str = ""
@@ -200,14 +210,14 @@ class Items:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """What somebody needs who decides: one number in a sentence, what is beside it, and what to look at."""
+    """What somebody needs who decides: one number in a sentence, facts beside it, and what to look at."""
 
     number: str
     sentence: str
-    beside: Sequence[tuple[str, str]]
-    """(What, value)."""
-    look: Sequence[tuple[str, str]]
-    """At most three: (a sentence, where a page leads to)."""
+    facts: Sequence[tuple[str, str]]
+    """(What, value), beside the number."""
+    hints: Sequence[tuple[str, str]]
+    """At most three things to look at: (a sentence, where a page leads to)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,13 +257,13 @@ class Document:
 
     def on(self, medium: Medium) -> list[tuple[Section, list[Part]]]:
         """Return the sections that have something for a medium, each with its parts."""
-        found = ((section, section.on(medium)) for section in self.sections if medium in section.where)
-        return [(section, parts) for section, parts in found if parts or section.lead]
+        sections = ((section, section.on(medium)) for section in self.sections if medium in section.where)
+        return [(section, parts) for section, parts in sections if parts or section.lead]
 
 
-def place(**words: str) -> str:
-    """Return where the items of a document are, as a link on its page: `place(tab="items", careful="wrong")`."""
-    return f"#{urlencode(words, errors='replace')}"
+def items_link(**filters: str) -> str:
+    """Return the link to items of a document on its page: `items_link(tab="items", careful="wrong")`."""
+    return f"#{urlencode(filters, errors='replace')}"
 
 
 def page_of(results: str, folder: Path | None) -> str:
@@ -272,48 +282,54 @@ OFFICIAL_MARK = "\N{DAGGER}"
 """The mark of official values, and of the notes on them."""
 
 
-def value(metric: Metric | None, official_notes: Sequence[str] = ()) -> str:
+def value_text(metric: Metric | None, official_notes: Sequence[str] = ()) -> str:
     """Return a value with one decimal, a star if unscored samples are excluded from it, and the mark of a note on it.
 
     `official_notes`: the notes on the official values of its run.
     """
     if metric is None or metric.value is None:
         return in_percent(metric)
-    starred = "*" if metric.is_partial else ""
-    return marked(f"{in_percent(metric)}{starred}", metric.reading, official_notes)
+    star = "*" if metric.is_partial else ""
+    return with_official_mark(f"{in_percent(metric)}{star}", metric.reading, official_notes)
 
 
-def marked(text: str, reading: ReadingName, official_notes: Sequence[str]) -> str:
+def with_official_mark(text: str, reading: ReadingName, official_notes: Sequence[str]) -> str:
     """Return a value as text, with the mark of the notes on official values if it is one."""
     return f"{text}{OFFICIAL_MARK}" if reading == "official" and official_notes else text
 
 
-def notes_below(runs: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
-    """Return the notes on the official values of runs, given as (name, notes). A note on some of them names these."""
-    names: dict[str, list[str]] = {}
-    every = dict(runs)
-    for name, notes in every.items():
+def official_note_lines(runs: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
+    """Return each note on the official values of runs once; one that not all runs have begins with their names.
+
+    `runs`: (name, notes).
+    """
+    notes_of = dict(runs)
+    names_of: dict[str, list[str]] = {}
+    for name, notes in notes_of.items():
         for note in notes:
-            names.setdefault(note, []).append(name)
-    about = {note: "" if len(of) == len(every) else f"{', '.join(of)}: " for note, of in names.items()}
-    return [f"{OFFICIAL_MARK} {names}{note}" for note, names in about.items()]
+            names_of.setdefault(note, []).append(name)
+    lines = []
+    for note, names in names_of.items():
+        prefix = "" if len(names) == len(notes_of) else f"{', '.join(names)}: "
+        lines.append(f"{OFFICIAL_MARK} {prefix}{note}")
+    return lines
 
 
-def noted(note: Note) -> str:
+def note_text(note: Note) -> str:
     """Return a note as text; one on the official values has their mark."""
     return f"{OFFICIAL_MARK} {note.text}" if note.kind == "official" and note.text.strip() else note.text
 
 
-def interval(metric: Metric | None) -> str:
+def interval_text(metric: Metric | None) -> str:
     """Return the 95 % interval as text."""
     return "" if metric is None or metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
 
 
-def signed(number: float) -> str:
+def signed_text(number: float) -> str:
     """Return a change as text, with its sign and one decimal."""
     return "0.0" if abs(number) < 0.05 else f"{number:+.1f}".replace("-", "\N{MINUS SIGN}")
 
 
-def p_value(number: float) -> str:
+def p_value_text(number: float) -> str:
     """Return a p value as tables show it."""
     return "<0.001" if number < 0.001 else f"{number:.3f}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.decisions import readings
 from grader.reports import provenance
-from grader.reports.document import noted
+from grader.reports.document import note_text
 from grader.reports.why import outcome_name, why_unscored
 from grader.results import metrics_without_unscored
 from grader.results.groups import by_observation, by_task
@@ -34,7 +34,7 @@ class Findings:
     summary: Summary
     pairs: Mapping[tuple[str, str | None], Pair]
     """(Metric, group) -> its value in both readings."""
-    different: Sequence[SampleResult]
+    differing_samples: Sequence[SampleResult]
     """The samples on which the readings differ."""
     between_readings: Sequence[str]
     """One sentence on how the readings' values differ, or none."""
@@ -57,7 +57,7 @@ class Findings:
         """`wrong to correct` -> number of samples whose readings differ in this way, the most frequent first."""
         pairs = Counter(
             (outcome_name(self.scorer, sample.official), outcome_name(self.scorer, sample.careful))
-            for sample in self.different
+            for sample in self.differing_samples
         )
         return {
             f"{official} to {careful}" if official != careful else f"{official} in both": number
@@ -80,11 +80,11 @@ def findings_of(report: Report) -> Findings:
         name=declarations.name_of(report),
         summary=scorer.summary(report),
         pairs=report.pairs(),
-        different=report.differences(),
+        differing_samples=report.differences(),
         metrics_without_unscored=metrics_without_unscored(report),
         official_notes=report.official_notes(),
         between_readings=readings.in_words(report),
-        notes=[noted(note) for note in report.notes],
+        notes=[note_text(note) for note in report.notes],
         provenance=provenance.provenance_facts(report),
         why_unscored=why_unscored(report),
     )

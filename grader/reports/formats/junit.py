@@ -30,38 +30,38 @@ def make(document: Document) -> bytes:
             f"{document.title} cannot be written as .xml (JUnit), which needs a verdict for each item. Write one of "
             f"{', '.join(ending for ending in FORMATS if ending != '.xml')}."
         )
-    made = junitparser.JUnitXml(_attribute(f"grade {document.names[0]}"))
+    xml = junitparser.JUnitXml(_attribute(f"grade {document.names[0]}"))
     for suite in document.suites():
-        made.append(_suite(suite))
-    made.update_statistics()
+        xml.append(_suite(suite))
+    xml.update_statistics()
     file = io.BytesIO()
-    made.write(file, pretty=True)
+    xml.write(file, pretty=True)
     return file.getvalue()
 
 
 def _suite(suite: Suite) -> junitparser.TestSuite:
     import junitparser
 
-    made = junitparser.TestSuite(_attribute(suite.name))
+    element = junitparser.TestSuite(_attribute(suite.name))
     for name, value in suite.properties:
-        made.add_property(_attribute(name), _attribute(value))
-    made.extend(map(_case, suite.cases))
-    return made
+        element.add_property(_attribute(name), _attribute(value))
+    element.extend(map(_case, suite.cases))
+    return element
 
 
 def _case(case: Case) -> junitparser.TestCase:
     import junitparser
 
-    made = junitparser.TestCase(_attribute(case.name), _attribute(case.place), case.seconds)
+    element = junitparser.TestCase(_attribute(case.name), _attribute(case.class_name), case.seconds)
     kinds = {"failed": junitparser.Failure, "error": junitparser.Error, "skipped": junitparser.Skipped}
     if case.state != "passed":
         result = kinds[case.state](_attribute(case.message), _attribute(case.kind))
         if case.details:
             result.text = _text(case.details)
-        made.append(result)
+        element.append(result)
     if case.remarks:
-        made.system_out = _text("\n".join(case.remarks))
-    return made
+        element.system_out = _text("\n".join(case.remarks))
+    return element
 
 
 def _text(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from grader.reports.document import Brief, interval, place, value
+from grader.reports.document import Brief, interval_text, items_link, value_text
 from grader.reports.why import bounds_in_words
 from grader.wording import counted
 
@@ -22,22 +22,22 @@ def brief_of(run: Findings) -> Brief | None:
         return None
     report = run.report
     name, (official, careful) = next(iter(run.overall.items()))
-    shown = careful if careful is not None else official
-    assert shown is not None
-    lost = sum(not sample.careful.is_scored or not sample.official.is_scored for sample in report.samples)
+    metric = careful if careful is not None else official
+    assert metric is not None
+    unjudged = sum(not sample.careful.is_scored or not sample.official.is_scored for sample in report.samples)
     total = counted(len(report.samples), "sample")
     return Brief(
-        number=value(shown),
-        sentence=_in_a_sentence(name, shown),
-        beside=[
-            ("official", f"{value(official, run.official_notes)} {_between(official)}".strip()),
-            ("could not be judged", f"{lost:,} of {total}" if lost else f"none of {total}"),
+        number=value_text(metric),
+        sentence=_metric_sentence(name, metric),
+        facts=[
+            ("official", f"{value_text(official, run.official_notes)} {_interval_in_brackets(official)}".strip()),
+            ("could not be judged", f"{unjudged:,} of {total}" if unjudged else f"none of {total}"),
         ],
-        look=list(_to_look_at(run, name))[:3],
+        hints=list(_ranked_hints(run, name))[:3],
     )
 
 
-def _in_a_sentence(name: str, metric: Metric) -> str:
+def _metric_sentence(name: str, metric: Metric) -> str:
     if metric.value is None:
         return f"{name} ({metric.reading}) cannot be known: too few samples could be judged."
     if metric.ci95 is None:
@@ -49,50 +49,74 @@ def _in_a_sentence(name: str, metric: Metric) -> str:
     )
 
 
-def _between(metric: Metric | None) -> str:
-    return f"({text})" if (text := interval(metric)) else ""
+def _interval_in_brackets(metric: Metric | None) -> str:
+    return f"({text})" if (text := interval_text(metric)) else ""
 
 
-def _to_look_at(run: Findings, name: str) -> Iterator[tuple[str, str]]:
-    """Yield (sentence, link), what could change a decision most first."""
+Hint = tuple[str, str]
+"""A sentence, and where a page leads to."""
+
+
+def _ranked_hints(run: Findings, name: str) -> Iterator[Hint]:
+    """Yield what could change a decision, what could change it most first."""
+    if run.report.unscored:
+        yield _unscored_hint(run)
+    if run.differences:
+        yield _difference_hint(run)
+    yield from ((note, items_link(tab="about")) for note in run.notes[:1])
+    if lowest := lowest_group(run.report, name):
+        yield (
+            f"Lowest group: {lowest.group} with {value_text(lowest)} {_interval_in_brackets(lowest)}, n = {lowest.n}.",
+            items_link(tab="items", group=lowest.group or ""),
+        )
+    yield from _outcome_hint(run)
+
+
+def _unscored_hint(run: Findings) -> Hint:
+    """Return how many samples are unscored, and how much they could change the last metric that they concern.
+
+    The careful metrics follow the official ones.
+    """
     report = run.report
-    if report.unscored:
-        bounded = [metric for metric in report.metrics if metric.group is None and metric.is_partial]
-        range_ = f" {bounded[-1].name} is between {bounds_in_words(bounded[-1])}." if bounded else ""
-        yield (
-            f"{report.unscored:,} of {counted(len(report.samples), 'sample')} could not be judged "
-            f"({run.why_unscored}).{range_}",
-            place(tab="items", careful="unscored"),
-        )
-    if kinds := run.differences:
-        (kind, number), *_ = kinds.items()
-        different = sum(kinds.values())
-        yield (
-            f"Official and careful differ on {different:,} of {counted(len(report.samples), 'sample')}, most often "
-            f"{kind} ({number:,}).",
-            place(tab="differences"),
-        )
-    yield from ((note, place(tab="about")) for note in run.notes[:1])
-    if lowest := lowest_group(report, name):
-        yield (
-            f"Lowest group: {lowest.group} with {value(lowest)} {_between(lowest)}, n = {lowest.n}.",
-            place(tab="items", group=lowest.group or ""),
-        )
-    wrong = Counter(
+    partial = [metric for metric in report.metrics if metric.group is None and metric.is_partial]
+    bounds = f" {partial[-1].name} is between {bounds_in_words(partial[-1])}." if partial else ""
+    return (
+        f"{report.unscored:,} of {counted(len(report.samples), 'sample')} could not be judged "
+        f"({run.why_unscored}).{bounds}",
+        items_link(tab="items", careful="unscored"),
+    )
+
+
+def _difference_hint(run: Findings) -> Hint:
+    most_frequent, number = next(iter(run.differences.items()))
+    return (
+        f"Official and careful differ on {len(run.differing_samples):,} of "
+        f"{counted(len(run.report.samples), 'sample')}, most often {most_frequent} ({number:,}).",
+        items_link(tab="differences"),
+    )
+
+
+def _outcome_hint(run: Findings) -> Iterator[Hint]:
+    outcomes = Counter(
         sample.careful.outcome.value
-        for sample in report.samples
+        for sample in run.report.samples
         if sample.careful.is_scored and sample.careful.points < 1
     )
-    for lost, number in wrong.most_common(1):
-        named = run.scorer.words.outcomes.get(lost, lost)
-        yield f"Most frequent outcome without full credit: {named} ({number:,}).", place(tab="items", careful=lost)
+    for outcome, number in outcomes.most_common(1):
+        name = run.scorer.words.outcomes.get(outcome, outcome)
+        yield (
+            f"Most frequent outcome without full credit: {name} ({number:,}).",
+            items_link(tab="items", careful=outcome),
+        )
 
 
 def lowest_group(report: Report, name: str) -> Metric | None:
     """Return the group with the lowest careful value; None if several have it, or all are as good as the whole."""
     overall = report.metric(name, "careful")
     groups = [
-        m for m in report.metrics if m.name == name and m.reading == "careful" and m.group and m.value is not None
+        metric
+        for metric in report.metrics
+        if (metric.name, metric.reading) == (name, "careful") and metric.group and metric.value is not None
     ]
     lowest = min(groups, key=lambda metric: metric.value or 0, default=None)
     if lowest is None or overall is None or lowest.value is None or overall.value is None:

@@ -57,7 +57,9 @@ class _Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _verdict(rounds: list[CaseState]) -> CaseState:
-    return next((v for v in ("passed", "unscored") if v in rounds), "failed")
+    if "passed" in rounds:
+        return "passed"
+    return "unscored" if "unscored" in rounds else "failed"
 
 
 def suites(report: Report, gates: Sequence[GateResult], reading: ReadingName) -> Iterator[Suite]:
@@ -65,49 +67,56 @@ def suites(report: Report, gates: Sequence[GateResult], reading: ReadingName) ->
     if gates:
         yield gate_views.suite(gates, report.benchmark)
     scorer = scorer_of(report)
-    for label, items in _suites(report, reading, scorer).items():
-        place = report.benchmark if label is None else f"{report.benchmark}.{label.partition('=')[2]}"
+    for label, items in _items_by_label(report, reading, scorer).items():
+        class_name = report.benchmark if label is None else f"{report.benchmark}.{label.partition('=')[2]}"
         yield Suite(
             name=label or report.benchmark,
             properties=list(_properties(report, label, reading)),
-            cases=[_case(item, place, reading, scorer) for item in items],
+            cases=[_case(item, class_name, reading, scorer) for item in items],
         )
 
 
-def _suites(report: Report, reading: ReadingName, scorer: AnyScorer) -> dict[str | None, list[_Item]]:
+def _items_by_label(report: Report, reading: ReadingName, scorer: AnyScorer) -> dict[str | None, list[_Item]]:
     """Return the cases by `field=label` of the first category field, in the report's order."""
     field = next((next(iter(s.groups)) for s in report.samples if isinstance(s.groups, dict) and s.groups), None)
-    clusters = by_observation(report.samples)
-    suites: dict[str | None, list[_Item]] = {}
-    for name, members in clusters.items():
-        rounds, others = (_rounds(members, name_, scorer) for name_ in (reading, other_reading(reading)))
-        case = _Item(name=name, samples=members, rounds=rounds, other_rounds=others)
-        suites.setdefault(_label(members[0], field), []).append(case)
-    return suites
+    items: dict[str | None, list[_Item]] = {}
+    for name, samples in by_observation(report.samples).items():
+        item = _Item(
+            name=name,
+            samples=samples,
+            rounds=_round_states(samples, reading, scorer),
+            other_rounds=_round_states(samples, other_reading(reading), scorer),
+        )
+        items.setdefault(_first_label(samples[0], field), []).append(item)
+    return items
 
 
-def _label(sample: SampleResult, field: str | None) -> str | None:
+def _first_label(sample: SampleResult, field: str | None) -> str | None:
     labels = sample.groups.get(field or "", []) if isinstance(sample.groups, dict) else []
     first = labels if isinstance(labels, str) else next(iter(labels), None)
     return None if first is None else f"{field}={first}"
 
 
-def _rounds(members: list[SampleResult], reading: ReadingName, scorer: AnyScorer) -> list[CaseState]:
-    ids = {sample.qid for sample in members}
-    return [_round(part, ids, reading, scorer) for part in by_round(members).values()]
+def _round_states(samples: list[SampleResult], reading: ReadingName, scorer: AnyScorer) -> list[CaseState]:
+    """Return the verdict of each round of an item's samples."""
+    qids = {sample.qid for sample in samples}
+    return [_round_state(members, qids, reading, scorer) for members in by_round(samples).values()]
 
 
-def _round(part: list[SampleResult], ids: set[str], reading: ReadingName, scorer: AnyScorer) -> CaseState:
-    """Return the verdict of one round. If a unit has several tasks, the scorer knows which of them may be missing."""
-    said = scorer.marks(part[0]).unit.get(reading)
-    if said is not None:
-        return "passed" if said == Outcome.CORRECT else "failed" if said == Outcome.WRONG else "unscored"
-    readings = [sample.reading(reading) for sample in part]
-    if {sample.qid for sample in part} < ids:
+def _round_state(samples: list[SampleResult], qids: set[str], reading: ReadingName, scorer: AnyScorer) -> CaseState:
+    """Return the verdict of the samples of one round: the scorer's, if it judges several tasks as one unit.
+
+    Else a round without a sample of one of the item's tasks (`qids`) fails.
+    """
+    unit_outcome = scorer.marks(samples[0]).unit.get(reading)
+    if unit_outcome is not None:
+        states: dict[Outcome, CaseState] = {Outcome.CORRECT: "passed", Outcome.WRONG: "failed"}
+        return states.get(unit_outcome, "unscored")
+    readings = [sample.reading(reading) for sample in samples]
+    has_all_tasks = {sample.qid for sample in samples} == qids
+    if not has_all_tasks or any(one.is_scored and one.points < 1 for one in readings):
         return "failed"
-    if any(r.points < 1 and r.is_scored for r in readings):
-        return "failed"
-    return "unscored" if not all(r.is_scored for r in readings) else "passed"
+    return "passed" if all(one.is_scored for one in readings) else "unscored"
 
 
 def _properties(report: Report, label: str | None, reading: ReadingName) -> Iterator[tuple[str, str]]:
@@ -120,28 +129,29 @@ def _properties(report: Report, label: str | None, reading: ReadingName) -> Iter
             yield f"{metric.name} ({metric.reading}){group}", repr(float(metric.value))
 
 
-def _case(item: _Item, place: str, reading: ReadingName, scorer: AnyScorer) -> Case:
+def _case(item: _Item, class_name: str, reading: ReadingName, scorer: AnyScorer) -> Case:
+    """Return the case of an item. A wrong answer passes as a test, with remarks: only gates fail a build."""
     seconds = round(sum(sample.seconds for sample in item.samples), 3)
     remarks = _remarks(item, reading)
+    if item.verdict == "unscored":
+        return Case(
+            name=item.name,
+            class_name=class_name,
+            seconds=seconds,
+            state="skipped",
+            kind="unscored",
+            message=_unscored_message(item, reading),
+            details=_details(item, reading),
+            remarks=remarks,
+        )
     if item.verdict == "failed":
-        remarks = [_message(item, reading), _details(item, reading), *_gold(item, scorer), *remarks]
-    if item.verdict != "unscored":
-        return Case(name=item.name, place=place, seconds=seconds, state="passed", remarks=remarks)
-    return Case(
-        name=item.name,
-        place=place,
-        seconds=seconds,
-        state="skipped",
-        kind="unscored",
-        message=_message(item, reading),
-        details=_details(item, reading),
-        remarks=remarks,
-    )
+        remarks = [_failure_message(item, reading), _details(item, reading), *_gold_lines(item, scorer), *remarks]
+    return Case(name=item.name, class_name=class_name, seconds=seconds, state="passed", remarks=remarks)
 
 
-def _gold(item: _Item, scorer: AnyScorer) -> list[str]:
-    found = (scorer.marks(sample).gold for sample in item.samples)
-    answers = ", ".join(dict.fromkeys(clean(answer)[:MOST_CHARACTERS] for answer in found if answer))
+def _gold_lines(item: _Item, scorer: AnyScorer) -> list[str]:
+    golds = (scorer.marks(sample).gold for sample in item.samples)
+    answers = ", ".join(dict.fromkeys(clean(gold)[:MOST_CHARACTERS] for gold in golds if gold))
     return [f"gold answer: {answers}"] if answers else []
 
 
@@ -150,47 +160,55 @@ def _without_full_credit(case: _Item, reading: ReadingName) -> list[SampleResult
     return [sample for sample in case.samples if sample.reading(reading).points < 1]
 
 
-def _outcomes(case: _Item, reading: ReadingName) -> Counter[str]:
-    """Count the outcomes of the samples without full credit."""
-    return Counter(sample.reading(reading).outcome.value for sample in _without_full_credit(case, reading))
+def _outcomes_in_words(case: _Item, reading: ReadingName) -> str:
+    """Return the outcomes of the samples without full credit, with their numbers."""
+    counts = Counter(sample.reading(reading).outcome.value for sample in _without_full_credit(case, reading))
+    return ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
 
 
-def _message(case: _Item, reading: ReadingName) -> str:
-    counts = _outcomes(case, reading)
-    outcomes = ", ".join(f"{n} {outcome}" for outcome, n in counts.items())
-    if case.verdict == "unscored":
-        details = (r.detail for s in case.samples if not (r := s.reading(reading)).is_scored)
-        why = next(filter(None, details), "infrastructure failed")
-        return f"unscored, which says nothing about the model: {why[:MOST_CHARACTERS]} ({outcomes or 'its question'})"
-    return f"{_passing(case, reading)}: {outcomes}" if len(case.samples) > 1 else next(iter(counts), "failed")
+def _unscored_message(case: _Item, reading: ReadingName) -> str:
+    details = (one.detail for sample in case.samples if not (one := sample.reading(reading)).is_scored)
+    why = next(filter(None, details), "infrastructure failed")
+    # A unit of several tasks may be unscored although each of its samples has full credit.
+    what = _outcomes_in_words(case, reading) or "its question"
+    return f"unscored, which says nothing about the model: {why[:MOST_CHARACTERS]} ({what})"
 
 
-def _passing(case: _Item, reading: ReadingName) -> str:
+def _failure_message(case: _Item, reading: ReadingName) -> str:
+    if len(case.samples) > 1:
+        return f"{_rounds_in_words(case, reading)}: {_outcomes_in_words(case, reading)}"
+    sample = case.samples[0].reading(reading)
+    return sample.outcome.value if sample.points < 1 else "failed"
+
+
+def _rounds_in_words(case: _Item, reading: ReadingName) -> str:
     """Return how many rounds pass, or, for a single round of several tasks, how many of its samples are correct."""
-    several = len({sample.qid for sample in case.samples}) > 1
-    if several and len(case.rounds) == 1:
+    has_several_tasks = len({sample.qid for sample in case.samples}) > 1
+    if has_several_tasks and len(case.rounds) == 1:
         return f"{len(case.samples) - len(_without_full_credit(case, reading))} of {len(case.samples)} right"
-    return f"{case.rounds.count('passed')} of {len(case.rounds)} {'rounds' if several else 'samples'} pass"
+    return f"{case.rounds.count('passed')} of {len(case.rounds)} {'rounds' if has_several_tasks else 'samples'} pass"
 
 
 def _details(case: _Item, reading: ReadingName) -> str:
-    lost = _without_full_credit(case, reading)
+    """Return a line for each of the first samples without full credit, and one for a call that explains it."""
+    samples = _without_full_credit(case, reading)
     lines = []
-    for sample in lost[:MOST_DETAILS]:
-        read = sample.reading(reading)
-        answer = f" (answer {clean(read.answer)})" if read.answer else ""
-        detail = f": {read.detail[:MOST_CHARACTERS]}" if read.detail else ""
-        lines.append(f"{clean(sample.qid)} #{sample.sample}: {read.outcome.value}{answer}{detail}")
-        if (first := sample.explaining_call(read)) is not None:
-            lines.append(f"  {first.call} returned {first.returned or 'nothing'}, expected {first.expected}")
-    more = len(lost) - MOST_DETAILS
-    return "\n".join([*lines, f"... {more} more; all are in the results file."] if more > 0 else lines)
+    for sample in samples[:MOST_DETAILS]:
+        verdict = sample.reading(reading)
+        answer = f" (answer {clean(verdict.answer)})" if verdict.answer else ""
+        detail = f": {verdict.detail[:MOST_CHARACTERS]}" if verdict.detail else ""
+        lines.append(f"{clean(sample.qid)} #{sample.sample}: {verdict.outcome.value}{answer}{detail}")
+        if (call := sample.explaining_call(verdict)) is not None:
+            lines.append(f"  {call.call} returned {call.returned or 'nothing'}, expected {call.expected}")
+    if len(samples) > MOST_DETAILS:
+        lines.append(f"... {len(samples) - MOST_DETAILS} more; all are in the results file.")
+    return "\n".join(lines)
 
 
 def _remarks(case: _Item, reading: ReadingName) -> list[str]:
     """Return additional lines: how many rounds pass, and the other reading's verdict if it differs."""
-    other, elsewhere = other_reading(reading), _verdict(case.other_rounds)
-    lines = [_passing(case, reading)] if len(case.rounds) > 1 and case.verdict != "failed" else []
-    if elsewhere != case.verdict:
-        lines.append(f"{reading}: {case.verdict}; {other}: {elsewhere}")
+    lines = [_rounds_in_words(case, reading)] if len(case.rounds) > 1 and case.verdict != "failed" else []
+    other_verdict = _verdict(case.other_rounds)
+    if other_verdict != case.verdict:
+        lines.append(f"{reading}: {case.verdict}; {other_reading(reading)}: {other_verdict}")
     return lines

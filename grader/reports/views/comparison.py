@@ -17,11 +17,11 @@ from grader.reports.document import (
     Section,
     Table,
     cells,
-    marked,
-    notes_below,
-    p_value,
-    place,
-    signed,
+    items_link,
+    official_note_lines,
+    p_value_text,
+    signed_text,
+    with_official_mark,
 )
 from grader.reports.why import about_readings
 from grader.results import Metric, other_reading
@@ -29,9 +29,9 @@ from grader.statistics.paired import detectable_in_words
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from grader.decisions.comparison import Comparison, Flip, RunName
+    from grader.decisions.comparison import Comparison, Flip
     from grader.reports.document import Items
     from grader.reports.web.items import PageRun
     from grader.results import ReadingName
@@ -43,9 +43,11 @@ def document(comparison: Comparison, sides: Callable[[], tuple[PageRun, PageRun]
 
     `sides` collects what the runs' items hold; it is called only if items are shown.
     """
-    a, b = _short(comparison)
-    overall, grouped = ([row for row in comparison.metrics if bool(row.group) is wanted] for wanted in (False, True))
+    a, b = _short_names(comparison)
+    overall = [row for row in comparison.metrics if not row.group]
+    by_group = [row for row in comparison.metrics if row.group]
     files = [f"{short}: {name}" for short, name in zip((a, b), comparison.names(), strict=True) if name]
+    has_items = sides is not None
 
     def items() -> Items:
         from grader.reports.web.items import build
@@ -57,95 +59,89 @@ def document(comparison: Comparison, sides: Callable[[], tuple[PageRun, PageRun]
         names=[comparison.benchmark, comparison.split, f"{comparison.protocol}: {a} to {b}"],
         facts=files,
         lead=about_readings([comparison.benchmark]),
-        brief=_brief(comparison, has_items=sides is not None),
+        brief=_brief(comparison, has_items=has_items),
         sections=[
-            Section(parts=[*_in_a_sentence(comparison), *files], where=TEXTS),
+            Section(parts=[*_headline_sentence(comparison), *files], where=TEXTS),
             Section(
                 title=f"From {a} to {b}",
                 lead=f"Values and tests are {comparison.reading}; changes are in points, of items scored in both runs.",
                 parts=[
                     _table(comparison, "Metrics", "metric", [(row.name, row) for row in overall]),
-                    *_power(comparison),
+                    *_test_sentence(comparison),
                 ],
             ),
-            *(_of_groups(comparison, grouped)),
+            *_group_sections(comparison, by_group),
             Section(
                 title="Items that changed",
                 parts=[
-                    *_changed(
-                        f"Higher in {b} ({comparison.reading})",
-                        comparison,
-                        comparison.risen,
-                        has_items=sides is not None,
-                    ),
-                    *_changed(
-                        f"Lower in {b} ({comparison.reading})",
-                        comparison,
-                        comparison.fallen,
-                        has_items=sides is not None,
-                    ),
+                    _flips_table(f"{word} in {b} ({comparison.reading})", comparison, flips, has_items=has_items)
+                    for word, flips in (("Higher", comparison.risen), ("Lower", comparison.fallen))
                 ],
             ),
             Section(
                 title="Notes",
                 parts=[
                     *comparison.notes,
-                    *notes_below(
-                        (letter, run.official_notes) for letter, run in ((a, comparison.a), (b, comparison.b))
-                    ),
+                    *official_note_lines([(a, comparison.a.official_notes), (b, comparison.b.official_notes)]),
                 ],
             ),
         ],
         records=lambda: _records(comparison),
         data=lambda: comparison,
-        items=items if sides is not None else None,
+        items=items if has_items else None,
     )
 
 
-def _of_groups(comparison: Comparison, grouped: Sequence[Compared]) -> Iterator[Section]:
-    if grouped:
-        table = _table(comparison, "By group", "group", [(row.group or "", row) for row in grouped])
-        yield Section(title=f"{grouped[0].name} by group", parts=[table])
+def _group_sections(comparison: Comparison, rows: Sequence[Compared]) -> Iterator[Section]:
+    if rows:
+        table = _table(comparison, "By group", "group", [(row.group or "", row) for row in rows])
+        yield Section(title=f"{rows[0].name} by group", parts=[table])
 
 
-def _table(comparison: Comparison, title: str, names: str, rows: Sequence[tuple[str, Compared]]) -> Table:
-    """Return the table of these rows, which have the names that come first: a row for both readings of a metric."""
+def _table(comparison: Comparison, title: str, name_heading: str, rows: Sequence[tuple[str, Compared]]) -> Table:
+    """Return a table with a row for each metric or group, which has both readings. `rows`: (name, one reading)."""
     pairs: dict[str, dict[ReadingName, Compared]] = {}
     for name, row in rows:
         pairs.setdefault(name, {})[row.reading] = row
     has_corrected = any(row.corrected is not None for _, row in rows)
-    columns = [
-        Column(name=names, kind="name"),
-        Column(name="", kind="drawn", where=PAGES),
-        *(Column(name=name) for name in (*_short(comparison), "change", "95 % interval", "p")),
-        *([Column(name="p, corrected")] if has_corrected else []),
-        Column(name="pairs"),
-        Column(name=f"change ({other_reading(comparison.reading)})"),
-    ]
+    test_columns = [*_short_names(comparison), "change", "95 % interval", "p"]
+    test_columns += ["p, corrected", "pairs"] if has_corrected else ["pairs"]
+    table_rows = []
+    for name, pair in pairs.items():
+        metrics = {reading: _change_as_metric(row) for reading, row in pair.items()}
+        main, other = pair.get(comparison.reading), pair.get(other_reading(comparison.reading))
+        if main is None:
+            test_cells = cells([NOTHING] * len(test_columns))
+        else:
+            test_cells = _test_cells(comparison, main, has_corrected=has_corrected)
+        other_cell = _change_cell(comparison, other) if other else Cell(text=NOTHING)
+        table_rows.append([Cell(text=name), Cell(metrics=metrics), *test_cells, other_cell])
     return Table(
         title=title,
-        columns=columns,
-        rows=[
-            [Cell(text=name), *_cells(comparison, pair, has_corrected=has_corrected)] for name, pair in pairs.items()
+        columns=[
+            Column(name=name_heading, kind="name"),
+            Column(name="", kind="drawn", where=PAGES),
+            *(Column(name=name) for name in test_columns),
+            Column(name=f"change ({other_reading(comparison.reading)})"),
         ],
+        rows=table_rows,
         groups=list(dict.fromkeys(row.group for _, row in rows if row.group)),
     )
 
 
-def _changed(title: str, comparison: Comparison, flips: Sequence[Flip], *, has_items: bool) -> Iterator[Table | str]:
-    """Yield the table of items that changed."""
+def _flips_table(title: str, comparison: Comparison, flips: Sequence[Flip], *, has_items: bool) -> Table | str:
+    """Return the table of items that changed, or a sentence if none did."""
     if not flips:
-        yield f"{title}: none."
-        return
+        return f"{title}: none."
     tone: Literal["good", "bad"] = "good" if flips[0].after > flips[0].before else "bad"
-    yield Table(
+    return Table(
         title=f"{title}: {len(flips)}",
-        columns=[Column(name=name, kind="name") for name in ("item", *_short(comparison))],
+        columns=[Column(name=name, kind="name") for name in ("item", *_short_names(comparison))],
         rows=[
             [
-                Cell(text=flip.item, link=place(tab="items", item=flip.item) if has_items else ""),
-                Cell(text=_side(flip, 0)),
-                Cell(text=_side(flip, 1), tone=tone),
+                Cell(text=flip.item, link=items_link(tab="items", item=flip.item) if has_items else ""),
+                Cell(text=_outcomes_text(flip.outcomes[0], flip.before)),
+                Cell(text=_outcomes_text(flip.outcomes[1], flip.after), tone=tone),
             ]
             for flip in flips
         ],
@@ -153,119 +149,107 @@ def _changed(title: str, comparison: Comparison, flips: Sequence[Flip], *, has_i
     )
 
 
-def _side(flip: Flip, which: int) -> str:
-    """Return the outcome of an item in the first run (0) or the second (1), with the share of correct samples."""
-    counts = Counter(flip.outcomes[which])
+def _outcomes_text(outcomes: Sequence[str], value: float) -> str:
+    """Return the outcome of an item in one run; of several samples the share that is correct, and each outcome."""
+    counts = Counter(outcomes)
     words = ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.most_common())
-    return words if sum(counts.values()) == 1 else f"{100 * (flip.before, flip.after)[which]:.0f} % ({words})"
+    return words if len(outcomes) == 1 else f"{100 * value:.0f} % ({words})"
 
 
-def _cells(comparison: Comparison, pair: Mapping[ReadingName, Compared], *, has_corrected: bool) -> list[Cell]:
-    """Return the cells of a metric: the values and the test of the comparison's reading, the change of the other."""
-    row, other = pair.get(comparison.reading), pair.get(other_reading(comparison.reading))
-    plot = Cell(metrics={reading: _change_as_metric(of) for reading, of in pair.items()})
-    changed = Cell(text=_change(comparison, other), tone=_tone(other)) if other else Cell(text=NOTHING)
-    if row is None:
-        return [plot, *cells([NOTHING] * (6 + has_corrected)), changed]
-    moved = row.difference
-    corrected = NOTHING if row.corrected is None else p_value(row.corrected)
+def _test_cells(comparison: Comparison, row: Compared, *, has_corrected: bool) -> list[Cell]:
+    """Return the values of both runs, the change, its interval, p values, and the number of pairs."""
+    difference = row.difference
+    values = [(row.before, comparison.a), (row.after, comparison.b)]
+    p_values = [p_value_text(difference.p_value)]
+    if has_corrected:
+        p_values.append(NOTHING if row.corrected is None else p_value_text(row.corrected))
     return [
-        plot,
-        *(
-            Cell(text=marked(f"{value:.1f}", row.reading, run.official_notes))
-            for value, run in _values(comparison, row)
-        ),
-        Cell(text=_change(comparison, row), tone=_tone(row)),
-        *cells([_between(row), p_value(moved.p_value), *([corrected] if has_corrected else []), str(moved.n)]),
-        changed,
+        *(Cell(text=with_official_mark(f"{value:.1f}", row.reading, run.official_notes)) for value, run in values),
+        _change_cell(comparison, row),
+        *cells([_interval_text(row), *p_values, str(difference.n)]),
     ]
 
 
-def _values(comparison: Comparison, row: Compared) -> list[tuple[float, RunName]]:
-    return [(row.before, comparison.a), (row.after, comparison.b)]
-
-
-def _change(comparison: Comparison, row: Compared) -> str:
-    """Return a change as text, marked if there is a note on one of the values."""
-    return marked(
-        signed(row.difference.value), row.reading, [*comparison.a.official_notes, *comparison.b.official_notes]
-    )
+def _change_cell(comparison: Comparison, row: Compared) -> Cell:
+    """Return a change, with a mark if there is a note on one of the values."""
+    notes = [*comparison.a.official_notes, *comparison.b.official_notes]
+    text = with_official_mark(signed_text(row.difference.value), row.reading, notes)
+    return Cell(text=text, tone="strong" if row.is_significant else "")
 
 
 def _change_as_metric(row: Compared) -> Metric:
-    moved = row.difference
-    return Metric(name=row.name, reading=row.reading, value=moved.value, ci95=moved.ci95, n=moved.n)
+    """Return a change in the form in which pages draw values with intervals."""
+    difference = row.difference
+    return Metric(name=row.name, reading=row.reading, value=difference.value, ci95=difference.ci95, n=difference.n)
 
 
-def _tone(row: Compared) -> Literal["", "strong"]:
-    return "strong" if row.is_significant else ""
+def _interval_text(row: Compared) -> str:
+    return " to ".join(map(signed_text, row.difference.ci95))
 
 
-def _between(row: Compared) -> str:
-    return " to ".join(map(signed, row.difference.ci95))
-
-
-def _short(comparison: Comparison) -> tuple[str, str]:
+def _short_names(comparison: Comparison) -> tuple[str, str]:
     """Return the names of the runs: those that the user gave, if there are some."""
     a, b = distinct_names([comparison.a, comparison.b])
     return a.short, b.short
 
 
-def _first(comparison: Comparison, reading: ReadingName) -> Compared | None:
+def _first_metric(comparison: Comparison, reading: ReadingName) -> Compared | None:
     return next((row for row in comparison.metrics if row.reading == reading and row.group is None), None)
 
 
-def _in_a_sentence(comparison: Comparison) -> list[str]:
-    """Return what changed in the first metric, and whether it is more than chance."""
-    row = _first(comparison, comparison.reading)
+def _headline_sentence(comparison: Comparison) -> list[str]:
+    """Return what changed in the first metric, and whether it is more than chance; nothing without such a metric."""
+    row = _first_metric(comparison, comparison.reading)
     if row is None:
         return []
-    a, b = _short(comparison)
-    moved = row.difference
-    how = "is the same" if signed(moved.value) == "0.0" else "is higher" if moved.value > 0 else "is lower"
-    values = f"{row.before:.1f} in {a}, {row.after:.1f} in {b}"
-    change = f"change {signed(moved.value)} points, 95 % interval {_between(row)}"
+    a, b = _short_names(comparison)
+    change, p_value = signed_text(row.difference.value), p_value_text(row.difference.p_value)
+    direction = "is higher" if row.difference.value > 0 else "is lower"
+    verb = "is the same" if change == "0.0" else direction
     chance = "this is more than chance" if row.is_significant else "chance can explain this"
-    return [f"{row.name} ({row.reading}) {how}: {values}; {change}; {chance} (p {_equals(moved.p_value)})."]
-
-
-def _equals(number: float) -> str:
-    text = p_value(number)
-    return text if text.startswith("<") else f"= {text}"
+    return [
+        f"{row.name} ({row.reading}) {verb}: {row.before:.1f} in {a}, {row.after:.1f} in {b}; change {change} points, "
+        f"95 % interval {_interval_text(row)}; {chance} (p {p_value if p_value.startswith('<') else f'= {p_value}'})."
+    ]
 
 
 def _brief(comparison: Comparison, *, has_items: bool) -> Brief | None:
-    row, other = _first(comparison, comparison.reading), _first(comparison, other_reading(comparison.reading))
+    row = _first_metric(comparison, comparison.reading)
+    other = _first_metric(comparison, other_reading(comparison.reading))
     if row is None:
         return None
-    _, b = _short(comparison)
-    moved = (("lower", "down", comparison.fallen), ("higher", "up", comparison.risen))
+    _, b = _short_names(comparison)
+    directions = (("lower", "down", comparison.fallen), ("higher", "up", comparison.risen))
     return Brief(
-        number=signed(row.difference.value),
-        sentence=_in_a_sentence(comparison)[0],
-        beside=[(f"{other.reading}, change", signed(other.difference.value))] if other else [],
-        look=[
-            (f"{counted(len(flips), 'item')} {word} in {b}.", place(tab="items", moved=how, reading=comparison.reading))
-            for word, how, flips in moved
+        number=signed_text(row.difference.value),
+        sentence=_headline_sentence(comparison)[0],
+        facts=[(f"{other.reading}, change", signed_text(other.difference.value))] if other else [],
+        hints=[
+            (
+                f"{counted(len(flips), 'item')} {word} in {b}.",
+                items_link(tab="items", moved=direction, reading=comparison.reading),
+            )
+            for word, direction, flips in directions
             if flips and has_items
         ],
     )
 
 
-def _power(comparison: Comparison) -> list[str]:
+def _test_sentence(comparison: Comparison) -> list[str]:
+    """Return the test of the first metric, and the change that it would detect; nothing without such a metric."""
     first = next((row for row in comparison.metrics if row.reading == comparison.reading), None)
     if first is None:
         return []
     test = first.difference.test
-    how = "no item differs" if test == "no difference to test" else f"{test} test, item by item"
+    test_words = "no item differs" if test == "no difference to test" else f"{test} test, item by item"
     power = detectable_in_words(first.difference)
-    return [f"{first.name} ({first.reading}): {how}{f'; {power}' if power else ''}."]
+    return [f"{first.name} ({first.reading}): {test_words}{f'; {power}' if power else ''}."]
 
 
 def _records(comparison: Comparison) -> Iterator[dict[str, object]]:
     a, b = comparison.names()
     for row in comparison.metrics:
-        moved = row.difference
+        difference = row.difference
         yield {
             "metric": row.name,
             "reading": row.reading,
@@ -274,12 +258,12 @@ def _records(comparison: Comparison) -> Iterator[dict[str, object]]:
             "b_run": b,
             "a": row.before,
             "b": row.after,
-            "change": moved.value,
-            "ci95_low": moved.ci95[0],
-            "ci95_high": moved.ci95[1],
-            "p": moved.p_value,
+            "change": difference.value,
+            "ci95_low": difference.ci95[0],
+            "ci95_high": difference.ci95[1],
+            "p": difference.p_value,
             "p_corrected": row.p_value,
-            "test": moved.test,
-            "n": moved.n,
-            "differing": moved.differing,
+            "test": difference.test,
+            "n": difference.n,
+            "differing": difference.differing,
         }

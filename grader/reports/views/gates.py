@@ -66,17 +66,20 @@ def section(gates: Sequence[GateResult], where: Media = ("file", "page")) -> Sec
     )
 
 
-def suite(gates: Sequence[GateResult], place: str) -> Suite:
-    """Return the gates as cases. An advisory gate is skipped if it is not met: it must not fail a build."""
-    return Suite(name="gates", cases=[_case(gate, f"{place}.gates") for gate in gates])
+def suite(gates: Sequence[GateResult], name: str) -> Suite:
+    """Return the gates as cases. An advisory gate is skipped if it is not met: it must not fail a build.
+
+    `name`: that of the benchmark or the policy.
+    """
+    return Suite(name="gates", cases=[_case(gate, f"{name}.gates") for gate in gates])
 
 
-def _case(gate: GateResult, place: str) -> Case:
+def _case(gate: GateResult, class_name: str) -> Case:
     states: dict[State, Literal["passed", "failed", "error"]] = {"met": "passed", "not met": "failed"}
     state = states.get(gate.state, "error")
     return Case(
         name=gate.gate,
-        place=place,
+        class_name=class_name,
         state="skipped" if gate.is_advisory and state != "passed" else state,
         kind=gate.state,
         message=gate.reason,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from grader.reports.document import (
@@ -13,14 +14,14 @@ from grader.reports.document import (
     Document,
     Section,
     Table,
-    interval,
-    notes_below,
+    interval_text,
+    official_note_lines,
     page_of,
-    signed,
-    value,
+    value_text,
 )
+from grader.reports.views.metrics import change_cell
 from grader.reports.why import about_readings
-from grader.results import READINGS, observation_counts, reading_change
+from grader.results import READINGS, observation_counts
 from grader.wording import counted
 
 if TYPE_CHECKING:
@@ -55,11 +56,11 @@ def document(leaderboard: Leaderboard, folder: Path | None = None) -> Document:
 
 def _board(board: Board, leaderboard: Leaderboard, folder: Path | None) -> Section:
     part = f" · a part: {board.part.n} of {board.part.of}" if board.part is not None else ""
-    judge = f" · {board.judge}" if board.judge in _own_facts(board, leaderboard.boards) else ""
+    judge = f" · {board.judge}" if board.judge in _distinguishing_facts(board, leaderboard.boards) else ""
     return Section(
         title=f"{board.title} · {board.split} · {board.protocol}{part}{judge}: {board.metric}",
         parts=[
-            _ranked(board, leaderboard.reading, folder),
+            _runs_table(board, leaderboard.reading, folder),
             *_method(leaderboard, board),
             *board.notes,
             *_signs(board),
@@ -73,24 +74,25 @@ def _overview(leaderboard: Leaderboard) -> Table:
         rows.append([Cell(text=model)])
         for board in leaderboard.boards:
             rows[-1] += [_cell(board, reading, board.index_of(model)) for reading in READINGS]
-    heads = [Column(name=f"{name}, {reading}") for name in _names(leaderboard.boards) for reading in READINGS]
-    return Table(title="Models by benchmarks", columns=[_MODEL, *heads], rows=rows)
+    columns = [Column(name=f"{name}, {reading}") for name in _board_names(leaderboard.boards) for reading in READINGS]
+    return Table(title="Models by benchmarks", columns=[_MODEL, *columns], rows=rows)
 
 
-def _names(boards: Sequence[Board]) -> list[str]:
+def _board_names(boards: Sequence[Board]) -> list[str]:
     """Return the title and the metric of each board, and what tells it from other boards of the same title."""
     names: list[str] = []
+    counts: Counter[str] = Counter()
     for board in boards:
-        name = ", ".join([f"{board.title} {board.metric}", *_own_facts(board, boards)])
-        same = sum(known == name or known.startswith(f"{name}, table ") for known in names)
-        names.append(f"{name}, table {same + 1}" if same else name)
+        name = ", ".join([f"{board.title} {board.metric}", *_distinguishing_facts(board, boards)])
+        counts[name] += 1
+        names.append(name if counts[name] == 1 else f"{name}, table {counts[name]}")
     return names
 
 
-def _own_facts(board: Board, boards: Sequence[Board]) -> list[str]:
+def _distinguishing_facts(board: Board, boards: Sequence[Board]) -> list[str]:
     """Return the facts that not all boards of the same title have."""
-    alike = [_facts(other) for other in boards if other.title == board.title]
-    return [fact for fact in _facts(board) if any(fact not in facts for facts in alike)]
+    facts_of_boards = [_facts(other) for other in boards if other.title == board.title]
+    return [fact for fact in _facts(board) if any(fact not in facts for facts in facts_of_boards)]
 
 
 def _facts(board: Board) -> list[str]:
@@ -98,7 +100,7 @@ def _facts(board: Board) -> list[str]:
     return [board.split, board.protocol, part, board.judge]
 
 
-def _ranked(board: Board, order: ReadingName, folder: Path | None) -> Table:
+def _runs_table(board: Board, order: ReadingName, folder: Path | None) -> Table:
     columns = [
         Column(name="rank", kind="word", title="The best and the worst rank that the tests allow"),
         _MODEL,
@@ -113,33 +115,32 @@ def _ranked(board: Board, order: ReadingName, folder: Path | None) -> Table:
         Column(name="n", title="Number of items (official and careful, if they differ)"),
     ]
     values = board.rankings[order].values
-    rows = [(_number(values[at]), _run(board, order, at, folder)) for at in range(len(board.runs))]
-    rows += [(model.value, _published(model)) for model in board.published]
+    rows = [(_sort_value(values[index]), _run_row(board, order, index, folder)) for index in range(len(board.runs))]
+    rows += [(model.value, _published_row(model)) for model in board.published]
     return Table(title="Runs", columns=columns, rows=[cells for _, cells in sorted(rows, key=lambda row: -row[0])])
 
 
-def _number(metric: Metric | None) -> float:
+def _sort_value(metric: Metric | None) -> float:
     """Return the value that orders a run; a run without a value is last."""
     return -1.0 if metric is None or metric.value is None else metric.value
 
 
-def _run(board: Board, order: ReadingName, at: int, folder: Path | None) -> list[Cell]:
-    run = board.runs[at]
-    metrics = {reading: board.rankings[reading].values[at] for reading in READINGS}
-    moved = reading_change(*metrics.values())
-    text = NOTHING if moved is None else signed(moved)
+def _run_row(board: Board, order: ReadingName, index: int, folder: Path | None) -> list[Cell]:
+    run = board.runs[index]
+    metrics = {reading: board.rankings[reading].values[index] for reading in READINGS}
     return [
-        Cell(text=_rank(board.rankings[order].ranks[at])),
+        Cell(text=_rank_text(board.rankings[order].ranks[index])),
         Cell(text=run.short, title=run.results, link=page_of(run.results, folder)),
         Cell(metrics=metrics),
-        *(_cell(board, reading, at) for reading in READINGS),
-        Cell(text=interval(metrics[order])),
-        Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else ""),
+        *(_cell(board, reading, index) for reading in READINGS),
+        Cell(text=interval_text(metrics[order])),
+        change_cell(*metrics.values()),
         Cell(text=observation_counts(*metrics.values())),
     ]
 
 
-def _published(model: PublishedModel) -> list[Cell]:
+def _published_row(model: PublishedModel) -> list[Cell]:
+    """Return the row of a published model; it has nothing in the columns of rank, careful, interval, change and n."""
     nothing = Cell(text=NOTHING)
     return [
         nothing,
@@ -150,45 +151,45 @@ def _published(model: PublishedModel) -> list[Cell]:
     ]
 
 
-def _rank(ranks: tuple[int, int] | None) -> str:
+def _rank_text(ranks: tuple[int, int] | None) -> str:
     if ranks is None:
         return NOTHING
-    return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
+    best, worst = ranks
+    return str(best) if best == worst else f"{best}–{worst}"
 
 
-def _cell(board: Board, reading: ReadingName, at: int | None) -> Cell:
-    if at is None:
+def _cell(board: Board, reading: ReadingName, index: int | None) -> Cell:
+    """Return the value of a run, by its index; None: the model has no run on this board."""
+    if index is None:
         return Cell(text=NOTHING)
-    metric = board.rankings[reading].values[at]
-    return Cell(text=value(metric, board.runs[at].official_notes), below=interval(metric))
+    metric = board.rankings[reading].values[index]
+    return Cell(text=value_text(metric, board.runs[index].official_notes), below=interval_text(metric))
 
 
 def _method(leaderboard: Leaderboard, board: Board) -> list[str]:
     """Return how the runs were compared and ranked."""
-    ranking, said = board.rankings[leaderboard.reading], []
+    ranking, sentences = board.rankings[leaderboard.reading], []
     if ranking.comparisons:
         names = [name for name in ranking.tests if name != "no difference to test"]
-        said.append(
+        sentences.append(
             f"Every pair of runs is compared with a paired test by item ({' or '.join(names) or 'no item differs'}). "
             f"P values are corrected for {counted(ranking.comparisons, 'comparison')} ({leaderboard.correction}, level "
             f"{100 * leaderboard.level:g} %). The rank is the best and the worst rank that these tests allow."
         )
     if board.published:
-        said.append(
+        sentences.append(
             "Published values have no interval: the rank of a run counts those above its own 95 % interval as ahead, "
             "and those below it as behind."
         )
-    return said
+    return sentences
 
 
 def _signs(board: Board) -> list[str]:
     """Return what the signs beside values mean."""
-    starred = any("*" in value(metric) for ranking in board.rankings.values() for metric in ranking.values)
-    notes = notes_below((run.short, run.official_notes) for run in board.runs)
-    return [
-        *(["* Unscored samples are excluded. n is that of official and of careful if they differ."] if starred else []),
-        *notes,
-    ]
+    lines = official_note_lines((run.short, run.official_notes) for run in board.runs)
+    if any("*" in value_text(metric) for ranking in board.rankings.values() for metric in ranking.values):
+        lines.insert(0, "* Unscored samples are excluded. n is that of official and of careful if they differ.")
+    return lines
 
 
 def _records(board: Board) -> Iterator[dict[str, object]]:

@@ -17,10 +17,10 @@ from grader.reports.document import (
     Column,
     Section,
     Table,
-    interval,
-    place,
-    signed,
-    value,
+    interval_text,
+    items_link,
+    signed_text,
+    value_text,
 )
 from grader.results import observation_counts, reading_change
 from grader.scorers import aggregates
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from grader.results import Metric, Pair, Report
     from grader.scorers.registry import AnyScorer
 
-_DRAWN = Column(name="", kind="drawn", where=PAGES, is_whole=True)
+_PLOT = Column(name="", kind="drawn", where=PAGES, is_whole=True)
 
 
 def overall(run: Findings) -> Table:
@@ -47,15 +47,16 @@ def overall(run: Findings) -> Table:
 def _meaning(scorer: AnyScorer, name: str) -> str:
     """Return the description of a metric; `pass@*` is for every k."""
     glossary = {**aggregates.GLOSSARY, **scorer.words.glossary}
-    of_any_k = re.sub(r"(?<=[@^])[0-9]+$", "*", name)
-    return glossary.get(name) or glossary.get(of_any_k) or aggregates.SET * name.endswith("_accuracy")
+    for_every_k = re.sub(r"(?<=[@^])[0-9]+$", "*", name)
+    set_accuracy = aggregates.SET if name.endswith("_accuracy") else ""
+    return glossary.get(name) or glossary.get(for_every_k) or set_accuracy
 
 
 def _table(run: Findings, title: str, names: list[Column], rows: list[list[Cell]], groups: Sequence[str] = ()) -> Table:
     """Return a table of metrics, whose rows begin with these names. `groups`: the group of each row, if it has one."""
     columns = [
         *names,
-        _DRAWN,
+        _PLOT,
         Column(name=f"official {OFFICIAL_MARK}" if run.official_notes else "official"),
         Column(name="careful"),
         Column(
@@ -72,60 +73,83 @@ def _table(run: Findings, title: str, names: list[Column], rows: list[list[Cell]
 def _values(report: Report, pair: Pair) -> list[Cell]:
     """Return the cells of a metric, after its names."""
     official, careful = pair
-    one = next(metric for metric in pair if metric is not None)
-    chance = report.baselines.get(one.group or "all", {}).get("chance") if one.name == "accuracy" else None
-    moved = reading_change(official, careful)
-    text = NOTHING if moved is None else signed(moved)
+    metric = next(metric for metric in pair if metric is not None)
+    chance = report.baselines.get(metric.group or "all", {}).get("chance") if metric.name == "accuracy" else None
     return [
         Cell(metrics={"official": official, "careful": careful}, chance=chance),
-        Cell(text=value(official), below=_below(official)),
-        Cell(text=value(careful), below=_below(careful)),
-        Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else ""),
-        Cell(text=interval(careful)),
+        Cell(text=value_text(official), below=_interval_and_bounds(official)),
+        Cell(text=value_text(careful), below=_interval_and_bounds(careful)),
+        change_cell(official, careful),
+        Cell(text=interval_text(careful)),
         Cell(text=observation_counts(official, careful)),
     ]
 
 
-def _below(metric: Metric | None) -> str:
+def change_cell(official: Metric | None, careful: Metric | None) -> Cell:
+    """Return the cell of careful minus official."""
+    change = reading_change(official, careful)
+    text = NOTHING if change is None else signed_text(change)
+    return Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else "")
+
+
+def _interval_and_bounds(metric: Metric | None) -> str:
+    """Return the lines below a value on pages; empty without a value."""
     if metric is None or metric.value is None:
         return ""
-    bounds = metric.bounds
-    between = "" if bounds is msgspec.UNSET else f"between {bounds[0]:.1f} and {bounds[1]:.1f}"
-    return "\n".join(filter(None, (interval(metric), between)))
+    lines = [interval_text(metric)]
+    if metric.bounds is not msgspec.UNSET:
+        lines.append(f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}")
+    return "\n".join(filter(None, lines))
 
 
 def by_group(run: Findings) -> Iterator[Section]:
-    """Yield the values by group: for files one table, else a table a field, of the first metric before the others."""
-    grouped = {key: pair for key, pair in run.pairs.items() if key[1] is not None}
+    """Yield the metrics of groups.
+
+    A terminal shows those of the first metric, a page those of every metric in a section of its own. Files have one
+    table with all.
+    """
     names = list(dict.fromkeys(name for name, _ in run.pairs))
     for name in names:
-        fields: dict[str, dict[str, Pair]] = {}
-        for (metric, group), pair in grouped.items():
-            if metric == name and group is not None:
-                fields.setdefault(group.partition("=")[0], {})[group] = pair
-        if fields:
-            is_first = name == names[0]
-            yield Section(
-                title=f"{name} by {' and by '.join(fields)}",
-                lead=_meaning(run.scorer, name) if not is_first else "",
-                parts=[_of_field(run, field, pairs) for field, pairs in fields.items()],
-                is_folded=not is_first,
-                where=("terminal", "page") if is_first else PAGES,
-            )
+        yield from _sections_of_metric(run, name, is_first=name == names[0])
+    yield from _sections_of_files(run, names)
+
+
+def _sections_of_metric(run: Findings, name: str, *, is_first: bool) -> Iterator[Section]:
+    """Yield a section with a table for each category field; none if the metric has no groups."""
+    fields: dict[str, dict[str, Pair]] = {}
+    for (metric, group), pair in run.pairs.items():
+        if metric == name and group is not None:
+            fields.setdefault(group.partition("=")[0], {})[group] = pair
+    if fields:
+        yield Section(
+            title=f"{name} by {' and by '.join(fields)}",
+            lead=_meaning(run.scorer, name) if not is_first else "",
+            parts=[_field_table(run, field, pairs) for field, pairs in fields.items()],
+            is_folded=not is_first,
+            where=("terminal", "page") if is_first else PAGES,
+        )
+
+
+def _sections_of_files(run: Findings, names: list[str]) -> Iterator[Section]:
+    """Yield a section with one table of all metrics and groups, in the order of the metrics' `names`."""
+    pairs = [(name, group, pair) for (name, group), pair in run.pairs.items() if group is not None]
     rows = [
-        [Cell(text=name), Cell(text=_abbreviated(run.report, group or "")), *_values(run.report, pair)]
-        for (name, group), pair in sorted(grouped.items(), key=lambda row: names.index(row[0][0]))
+        [Cell(text=name), Cell(text=_with_abbreviation(run.report, group)), *_values(run.report, pair)]
+        for name, group, pair in sorted(pairs, key=lambda row: names.index(row[0]))
     ]
-    columns = [Column(name="metric", kind="name"), Column(name="group", kind="name")]
     if rows:
-        made = _table(run, "By group", columns, rows)
-        yield Section(title=f"By group ({len(rows)})", parts=[made], is_folded=True, where=FILES)
+        columns = [Column(name="metric", kind="name"), Column(name="group", kind="name")]
+        table = _table(run, "By group", columns, rows)
+        yield Section(title=f"By group ({len(rows)})", parts=[table], is_folded=True, where=FILES)
 
 
-def _of_field(run: Findings, field: str, pairs: Mapping[str, Pair]) -> Table:
+def _field_table(run: Findings, field: str, pairs: Mapping[str, Pair]) -> Table:
     rows = [
         [
-            Cell(text=_abbreviated(run.report, group.partition("=")[2]), link=place(tab="items", group=group)),
+            Cell(
+                text=_with_abbreviation(run.report, group.partition("=")[2]),
+                link=items_link(tab="items", group=group),
+            ),
             *_values(run.report, pair),
         ]
         for group, pair in pairs.items()
@@ -133,6 +157,7 @@ def _of_field(run: Findings, field: str, pairs: Mapping[str, Pair]) -> Table:
     return _table(run, f"By {field}", [Column(name=field, kind="name")], rows, groups=list(pairs))
 
 
-def _abbreviated(report: Report, group: str) -> str:
-    short = report.abbreviations.get(group.rpartition("=")[2])
-    return f"{group} ({short})" if short else group
+def _with_abbreviation(report: Report, group: str) -> str:
+    """Return the name of a group, with the official abbreviation of its value."""
+    abbreviation = report.abbreviations.get(group.rpartition("=")[2])
+    return f"{group} ({abbreviation})" if abbreviation else group

@@ -16,7 +16,7 @@ from grader.reports.document import (
     Plot,
     Section,
     Table,
-    place,
+    items_link,
 )
 from grader.reports.findings import findings_of
 from grader.reports.text import cut
@@ -132,7 +132,7 @@ def _facts(run: Findings) -> list[str]:
 def _differences(run: Findings, outputs: Callable[[Report], RawOutputs]) -> Iterator[Section]:
     if other_answers := other_answers_in_words(run.report.samples):
         yield Section(parts=[f"{other_answers}. They have the flag `{OTHER_ANSWERS}`."])
-    different, total = run.different, len(run.report.samples)
+    different, total = run.differing_samples, len(run.report.samples)
     if not different:
         judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in run.report.samples)
         which = " that both judge" if judged < total else ""
@@ -228,7 +228,7 @@ def _outcomes(report: Report, scorer: AnyScorer) -> Table:
         return Cell(
             text=f"{number:,}" if number else "·",
             tone="" if number else "faint",
-            link=place(tab="items", **chosen) if number else "",
+            link=items_link(tab="items", **chosen) if number else "",
         )
 
     def name_of(name: str) -> str:

@@ -27,31 +27,32 @@ def records_of(report: Report) -> Iterator[dict[str, object]]:
     """Yield a row per sample. Group columns are named `group.<field>`; several labels of a sample are joined by `;`."""
     fields = list(dict.fromkeys(field for sample in report.samples for field in _groups(sample)))
     for sample in report.samples:
-        labels = {f"group.{field}": _joined(_groups(sample).get(field, "")) for field in fields}
-        read = {
-            f"{reading}_{part}": cell
+        ids = {"qid": sample.qid, "sample": sample.sample, "unit": sample.observation}
+        labels = {f"group.{field}": _join(_groups(sample).get(field, "")) for field in fields}
+        readings = {
+            f"{reading}_{part}": value
             for reading in READINGS
-            for part, cell in zip(PARTS, _cells(sample.reading(reading)), strict=True)
+            for part, value in zip(PARTS, _values(sample.reading(reading)), strict=True)
         }
-        named = {"qid": sample.qid, "sample": sample.sample, "unit": sample.observation}
-        yield {**named, **labels, **read, "seconds": _number(sample.seconds)}
+        yield {**ids, **labels, **readings, "seconds": _number(sample.seconds)}
 
 
 def _groups(sample: SampleResult) -> dict[str, str | list[str]]:
     return sample.groups if isinstance(sample.groups, dict) else {}
 
 
-def _joined(labels: str | Iterable[str]) -> str:
+def _join(labels: str | Iterable[str]) -> str:
     return labels if isinstance(labels, str) else ";".join(labels)
 
 
-def _cells(reading: Reading) -> list[object]:
+def _values(reading: Reading) -> list[object]:
+    """Return the values of `PARTS`."""
     credit = "" if reading.credit is None else _number(reading.credit)
     return [reading.outcome.value, credit, reading.answer or "", reading.rule_name, reading.detail]
 
 
 def _number(number: float) -> float:
-    """Return a number; 1 and 1.0 are equal, because a record that was read from a file has floats for integers."""
+    """Return a whole number as an integer: a record that was read from a file has 1.0 where a new one has 1."""
     return int(number) if float(number).is_integer() else float(number)
 
 
@@ -77,13 +78,20 @@ def evidence_of(run: Findings, outputs: RawOutputs) -> Table:
     )
 
 
-def _evidence(run: Findings, sample: SampleResult, output: str | None, *, has_gold: bool) -> Iterator[str]:
-    yield f"{sample.qid} #{sample.sample}"
-    yield from [run.scorer.marks(sample).gold[:LONGEST_ANSWER]] if has_gold else []
-    for reading in (sample.official, sample.careful):
-        answer = reading.answer[:LONGEST_ANSWER] if reading.answer else ""
-        yield " ".join(filter(None, (reading.outcome.value, answer, f"({reading.rule_name})" * bool(reading.rule))))
+def _evidence(run: Findings, sample: SampleResult, output: str | None, *, has_gold: bool) -> list[str]:
+    """Return the texts of a row. The scorer's facts explain a lack of credit: a sample with full credit has none."""
+    item = f"{sample.qid} #{sample.sample}"
+    gold = [run.scorer.marks(sample).gold[:LONGEST_ANSWER]] if has_gold else []
     parts = [sample.careful.detail[:LONGEST_DETAIL], deciding_words(sample.careful, output)]
-    if not sample.official.credit == sample.careful.credit == 1:
+    has_full_credit = sample.official.credit == 1 and sample.careful.credit == 1
+    if not has_full_credit:
         parts += [f"{name} {text}" for name, text in facts_of(run.scorer, sample)]
-    yield " ".join("; ".join(filter(None, parts)).split())[:LONGEST_EVIDENCE]
+    evidence = " ".join("; ".join(filter(None, parts)).split())[:LONGEST_EVIDENCE]
+    return [item, *gold, _verdict_text(sample.official), _verdict_text(sample.careful), evidence]
+
+
+def _verdict_text(reading: Reading) -> str:
+    """Return outcome, answer and rule of a reading, as far as it has them: `correct B (boxed)`."""
+    answer = reading.answer[:LONGEST_ANSWER] if reading.answer else ""
+    rule = f"({reading.rule_name})" if reading.rule else ""
+    return " ".join(filter(None, (reading.outcome.value, answer, rule)))

@@ -176,7 +176,7 @@ def _items(runs: Sequence[PageRun], scorer: AnyScorer, texts: _Texts, pictures: 
     group = by_observation if len(runs) > 1 or scorer.has_units else by_task
     members = [group(run.report.samples) for run in runs]
     values = _values(runs, scorer) if len(runs) > 1 else []
-    differing = [{(s.qid, s.sample) for s in run.findings.different} for run in runs]
+    differing = [{(s.qid, s.sample) for s in run.findings.differing_samples} for run in runs]
     places = {key: at for at, key in enumerate(pictures)}
     made = []
     for name in dict.fromkeys(item for of_run in members for item in of_run):

@@ -6,7 +6,7 @@ import re
 
 from hypothesis import given
 
-from grader.reports.formats.csv import _SIGN, guarded
+from grader.reports.formats.csv import _SIGN, guard_formula
 from tests.reports import made_reports as made
 from tests.reports.shown import as_file
 from tests.tables import each
@@ -18,7 +18,7 @@ HEADER = (
 
 
 def unguarded(cell: str) -> str:
-    """Return the original text of a guarded cell."""
+    """Return the original text of a guard_formula cell."""
     return re.sub(rf"^'(?='*[\t\r\n])|(^|[;\t\r\n])'(?={_SIGN})", r"\g<1>", cell)
 
 
@@ -62,7 +62,7 @@ def test_a_row_a_sample_with_both_readings_side_by_side() -> None:
 def test_what_a_spreadsheet_could_take_for_a_formula_is_marked_as_text_and_nothing_else_is(
     text: str, cell: str
 ) -> None:
-    assert (guarded(text), unguarded(cell)) == (cell, text)
+    assert (guard_formula(text), unguarded(cell)) == (cell, text)
 
 
 @given(made.any_text)

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from grader.decisions.comparison import Compared, Comparison, Flip, RunName, compare, run_name
 from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
-from grader.reports.document import Column, Document, Table, cells, signed
+from grader.reports.document import Column, Document, Table, cells, signed_text
 from grader.reports.formats import FORMATS, format_of, html, markdown, terminal
-from grader.reports.formats.csv import guarded
+from grader.reports.formats.csv import guard_formula
 from grader.reports.views import comparison as of_comparison
 from grader.reports.views import leaderboard as of_leaderboard
 from grader.results import JudgeProvenance, Note, Provenance
@@ -170,7 +170,7 @@ def test_names_can_do_nothing_in_any_format(name: str) -> None:
             tag for tag in tags if not re.fullmatch("h2|h3|p|table|t(head|body|r|h|d)|code|sup|ul|li|strong|em|br", tag)
         ]
         assert "\x1b" not in terminal.render(document)
-    assert rows_of(of_leaderboard.document(ranked))[0]["model"] == guarded(ranked.boards[0].runs[0].short)
+    assert rows_of(of_leaderboard.document(ranked))[0]["model"] == guard_formula(ranked.boards[0].runs[0].short)
 
 
 def test_another_ending_is_refused_with_those_there_are() -> None:
@@ -197,7 +197,7 @@ def test_a_terminal_of_any_width_breaks_names_and_headings_but_no_value(width: i
         name="vanilla_accuracy_all_passes", reading="careful", group=None, before=80, after=60, difference=MOVED
     )
     narrow = terminal.render(of_comparison.document(comparison(metrics=[row])), width=width)
-    low, high = map(re.escape, map(signed, MOVED.ci95))
+    low, high = map(re.escape, map(signed_text, MOVED.ci95))
     assert re.search(rf"80\.0 +60\.0 +\N{{MINUS SIGN}}20\.0 +{low} to {high} +0\.500 +10", narrow)
     assert "\u2026" not in text + narrow
 
