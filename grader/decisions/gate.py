@@ -248,7 +248,7 @@ def _decide_drop(
     if now is None:
         return GateResult(gate=gate, state="blocked", reason=_why_no_value(report, name, reading, group))
     if before is None or before.value is None:
-        raise UsageError(f"The baseline has no {name} ({reading}).{scorer.without_metric(name, baseline)}")
+        raise UsageError(f"The baseline has no {name} ({reading}).{scorer.missing_metric_hint(name, baseline)}")
     compared = scorer.compare(Side(baseline, reading), Side(report, reading), name, group)
     if compared is None:
         raise UsageError(f"--max-drop {name}: a difference in this metric cannot be tested; name another one.")
@@ -378,11 +378,11 @@ def _metric(report: Report, scorer: AnyScorer, name: str, reading: ReadingName, 
     if report.metric(name, other_reading(reading), group) is not None or not report.metrics:
         return None
     is_in_data = group is None or bool(in_group(report, group))
-    if report.unscored and is_in_data and scorer.would_have(report, name, group):
+    if report.unscored and is_in_data and scorer.would_report_metric(report, name, group):
         return None  # it would exist if its samples had been scored
     names = list(dict.fromkeys(m.name for m in report.metrics))
     if name not in names:
-        hint = scorer.without_metric(name, report)
+        hint = scorer.missing_metric_hint(name, report)
         raise UsageError(f"This report has no metric {name!r}; it has {', '.join(names)}.{hint}")
     groups = list(dict.fromkeys(m.group for m in report.metrics if m.name == name and m.group))
     raise UsageError(missing_group_message(name, group, groups))

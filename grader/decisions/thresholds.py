@@ -120,7 +120,7 @@ def check_before_run(
 
 def _check_name(option: str, name: str, names: list[str], scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:
     if name not in names:
-        hint = scorer.without_metric(name, run) or _similar_name_hint(name, names)
+        hint = scorer.missing_metric_hint(name, run) or _similar_name_hint(name, names)
         raise UsageError(f"{option}: this run has no metric {name!r}; it has {', '.join(names)}.{hint}")
 
 

@@ -48,14 +48,14 @@ def grade(
     stem = stem_in(run.options.output_dir, file.path, inputs.part)
     if outputs is not None:
         replies = run.options.judge_model or run.options.judge_replies or file.judge_replies
-        own_file = setup.scorer.own_file
-        outputs.claim(stem, file.name.rpartition("/")[2], judged=bool(replies), own_file=own_file)
+        file_ending = setup.scorer.file_ending
+        outputs.claim(stem, file.name.rpartition("/")[2], judged=bool(replies), scorer_file_ending=file_ending)
     if before is not None:
         before(setup.scorer, run)
     scored = setup.scorer.score(run)
     scored = msgspec.structs.replace(scored, samples=with_sets(scored.samples, run.tasks))
     report = report_of(inputs, scored)
-    return Graded(report=report, stem=stem, write_own=scored.write_own, file=file, rows=inputs.rows)
+    return Graded(report=report, stem=stem, write_scorer_file=scored.write_scorer_file, file=file, rows=inputs.rows)
 
 
 def check(source: Source, options: Options, observer: Observer | None = None) -> list[str]:
@@ -69,5 +69,5 @@ def check(source: Source, options: Options, observer: Observer | None = None) ->
     samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"
     units = counted(len(predictions), declared.unit)
     summary = f"{file.name}: {units} of {declared.id}, {samples} each (format: {file.format})"
-    outside = inputs.setup.scorer.outside_careful(inputs.run)
+    outside = inputs.setup.scorer.unjudged_task_notes(inputs.run)
     return [summary, *file.warnings, *inputs.notes, *inputs.run.oddities.notes(), *outside]

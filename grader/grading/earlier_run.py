@@ -17,7 +17,7 @@ from grader.predictions.select import fingerprint
 from grader.results import Provenance, Report
 from grader.results.file import read_report
 from grader.results.outputs import path_beside, results_path, stem_in
-from grader.scorers.interface import Earlier
+from grader.scorers.interface import EarlierRun
 from grader.scorers.registry import fact_types
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def score_again(source: Source, setup: Setup, outputs: Outputs | None, *, every_
     if report is not None:
         rows = _check_data(path, setup, report, rows, every_column=every_column)
     if outputs is not None:
-        outputs.claim(target, path.name, judged=True, own_file=setup.scorer.own_file)
+        outputs.claim(target, path.name, judged=True, scorer_file_ending=setup.scorer.file_ending)
     scored = setup.scorer.rescore(
-        Earlier(
+        EarlierRun(
             benchmark=setup.declared,
             split=setup.split,
             protocol=setup.protocol,
@@ -87,7 +87,9 @@ def _without_results(path: Path, stem: Path, setup: Setup, samples: list[SampleR
         protocol=setup.protocol,
         metrics=[],
         samples=samples,
-        provenance=Provenance(predictions=path.name, predictions_digest=_digest_of_own_file(path, stem, setup.scorer)),
+        provenance=Provenance(
+            predictions=path.name, predictions_digest=_digest_with_scorer_file(path, stem, setup.scorer)
+        ),
     )
 
 
@@ -114,10 +116,10 @@ def _earlier_report(stem: Path, setup: Setup) -> Report | None:
     return report
 
 
-def _digest_of_own_file(path: Path, stem: Path, scorer: AnyScorer) -> str:
+def _digest_with_scorer_file(path: Path, stem: Path, scorer: AnyScorer) -> str:
     """Return the digest of the predictions in a scorer's own file: beside the prediction file, or this file itself."""
-    own = path_beside(stem, scorer.own_file)
-    records = read_predictions(own if own.is_file() else path).records
+    scorer_file = path_beside(stem, scorer.file_ending)
+    records = read_predictions(scorer_file if scorer_file.is_file() else path).records
     return fingerprint({record.qid: record.predictions for record in records})
 
 

@@ -175,7 +175,7 @@ def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) 
     is_own = options.data is not None and file.path is not None and real_path(options.data) == real_path(file.path)
     is_here = place.data or place.hub or download.fetched(declared, setup.split)
     if is_own or (options.data is None and not is_here):
-        carried = scorer.own_rows(declared, setup.split, file)
+        carried = scorer.load_scorer_rows(declared, setup.split, file)
         if carried is not None:
             return carried
     if is_own and not formats.format_named(file.format).is_data:
@@ -183,7 +183,7 @@ def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) 
     try:
         return setup.rows(ALL if every_column else None)
     except DataUnavailableError as error:
-        carried = None if options.data is not None else scorer.own_rows(declared, setup.split, file)
+        carried = None if options.data is not None else scorer.load_scorer_rows(declared, setup.split, file)
         if carried is None and options.data is None and file.named is not None and file.path is not None:
             own = f"If {file.name} has the questions and gold answers, it can be its own data: --data {file.path}"
             raise DataUnavailableError(f"{error} {own}") from None
@@ -200,7 +200,7 @@ def _check_evidence(tasks: Mapping[str, Task], file: PredictionFile, origin: str
     try:
         return check_evidence(tasks, file, setup.declared, origin)
     except InputError as error:
-        if file.path is None or setup.scorer.own_rows(setup.declared, setup.split, file) is None:
+        if file.path is None or setup.scorer.load_scorer_rows(setup.declared, setup.split, file) is None:
             raise
         own = f"The file has the questions and gold answers of its tasks, so it can be its own data: --data {file.path}"
         raise InputError([f"{problem} {own}" for problem in error.problems]) from None

@@ -25,7 +25,7 @@ from grader.wording import counted
 if TYPE_CHECKING:
     from grader.grading.inputs import Inputs, Setup
     from grader.results import SampleResult
-    from grader.scorers.interface import Scored
+    from grader.scorers.interface import ScorerOutput
 
 
 class Graded(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +34,7 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
     report: Report
     stem: Path | None
     """Path of the predictions without suffix; None for standard input: no file is written beside it."""
-    write_own: Callable[[Path], Path] | None = None
+    write_scorer_file: Callable[[Path], Path] | None = None
     """Writes the scorer's own file beside the stem and returns its path."""
     file: PredictionFile | None = None
     """The graded file; None if an earlier run was scored again."""
@@ -50,11 +50,11 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
             # Both files or none: this one replaces the old one only after the other is written.
             file.write(encode_report(self.report))
             file.flush()
-            written = [self.write_own(self.stem)] if self.write_own is not None else []
+            written = [self.write_scorer_file(self.stem)] if self.write_scorer_file is not None else []
         return [*written, path]
 
 
-def report_of(inputs: Inputs, scored: Scored) -> Report:
+def report_of(inputs: Inputs, scored: ScorerOutput) -> Report:
     """Return the report of a run that was just scored."""
     run, setup = inputs.run, inputs.setup
     provenance = Provenance(
@@ -104,7 +104,7 @@ def _unread(samples: list[SampleResult], setup: Setup, *, has_judge: bool) -> li
     ]
 
 
-def complete_report(report: Report, scored: Scored, setup: Setup, notes: list[Note]) -> Report:
+def complete_report(report: Report, scored: ScorerOutput, setup: Setup, notes: list[Note]) -> Report:
     """Return a report with what a scorer returned: its samples, and the metrics of these samples."""
     declared = setup.declared
     unscored, by_reading = count_unscored(scored.samples)

@@ -15,7 +15,7 @@ from grader.errors import UsageError
 from grader.pool.connection import CLOSED
 from grader.pool.messages import NO_TASK, REQUEST_BYTES, Batch, ResultLine, unscored
 from grader.pool.rewards import rewarded
-from grader.scorers.asking import Asked
+from grader.scorers.sample_scorer import ScoreRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from grader.results import SampleResult
 
     Sample = tuple[str, str] | tuple[Mapping[str, Any], str] | Mapping[str, Any]
-    """(task id, raw output), (row with a task, raw output), or a mapping with the fields of `Asked`."""
+    """(task id, raw output), (row with a task, raw output), or a mapping with the fields of `ScoreRequest`."""
 
 
 def _parts(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
@@ -94,7 +94,7 @@ class Exchange:
         Raises UsageError with the sample's number.
         """
         self._reward = reward
-        self._asked: list[Asked] = []
+        self._asked: list[ScoreRequest] = []
         self.rows: dict[str, msgspec.Raw] = {}
         """The rows that samples share."""
         self.refused: dict[int, str] = {}
@@ -102,7 +102,7 @@ class Exchange:
         for number, sample in enumerate(samples):
             try:
                 fields, row = _parts(sample)
-                self._asked.append(msgspec.convert(fields | every, Asked))
+                self._asked.append(msgspec.convert(fields | every, ScoreRequest))
             except (ValueError, TypeError) as error:
                 raise UsageError(f"samples[{number}]: {error}") from None
             self._find_task(number, row, added)

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from grader.results import Outcome, Reading, SampleResult
-from grader.scorers.asking import NOT_ASKED, Asked
+from grader.scorers.sample_scorer import NOT_REQUESTED, ScoreRequest
 
 NO_TASK = "expected the `qid` of a task, or a `row` with the task itself"
 REQUEST_BYTES = 256 << 20
@@ -17,7 +17,7 @@ REQUEST_BYTES = 256 << 20
 class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Samples that are graded together."""
 
-    samples: list[Asked]
+    samples: list[ScoreRequest]
     rows: dict[str, msgspec.Raw] = {}
     """Tasks that several samples share, by a name."""
     official: bool = False
@@ -66,10 +66,12 @@ class PoolState(msgspec.Struct, kw_only=True):
         self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
 
 
-def unscored(request: Asked, why: str, rule: str = "infrastructure") -> SampleResult:
+def unscored(request: ScoreRequest, why: str, rule: str = "infrastructure") -> SampleResult:
     """Return the result of a sample that was not scored.
 
     `rule`: the cause. Only after `infrastructure` can another try score the sample.
     """
     reading = Reading(outcome=Outcome.UNSCORED, credit=None, detail=why, rule=rule)
-    return SampleResult(qid=request.qid, sample=0, official=reading if request.official else NOT_ASKED, careful=reading)
+    return SampleResult(
+        qid=request.qid, sample=0, official=reading if request.official else NOT_REQUESTED, careful=reading
+    )

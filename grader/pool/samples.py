@@ -15,7 +15,7 @@ from grader.observer import Silent
 from grader.pool import messages
 from grader.pool.exchange import name_of
 from grader.scorers.interface import Run
-from grader.scorers.one_by_one import NO_FILE, Scoring
+from grader.scorers.plain_sample_scorer import NO_FILE, PlainSampleScorer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from grader.grading.inputs import Setup
     from grader.options import Options
     from grader.results import SampleResult
-    from grader.scorers.asking import Asked, Lane, LaneSize, SampleScorer
     from grader.scorers.registry import AnyScorer
+    from grader.scorers.sample_scorer import Lane, LaneSize, SampleScorer, ScoreRequest
     from grader.task import Task
 
 MOST_BYTES = 32 << 20
@@ -57,7 +57,7 @@ class Book:
         self.on_forget: Callable[[str], None] = lambda _: None
         """Called with each task that is forgotten."""
 
-    def task_of(self, request: Asked) -> str:
+    def task_of(self, request: ScoreRequest) -> str:
         """Return the name of a sample's task; raises UsageError if it has none."""
         with self._lock:
             base = self._from_row(bytes(request.row)) if request.row else self._of_benchmark(request.qid)
@@ -133,7 +133,7 @@ class Samples:
             options=options,
             observer=Silent(),
         )
-        self._scorer: SampleScorer = scorer.sample_scorer(run) or Scoring(scorer, run)
+        self._scorer: SampleScorer = scorer.sample_scorer(run) or PlainSampleScorer(scorer, run)
         self._book = Book(declared, scorer, run.split, tasks)
         self._book.on_forget = self._scorer.forget
         self.benchmark = declared.id
@@ -153,9 +153,9 @@ class Samples:
     @property
     def lost(self) -> int:
         """Number of sandboxes lost so far."""
-        return self._scorer.lost
+        return self._scorer.lost_sandboxes
 
-    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
+    def score(self, asked: Sequence[ScoreRequest]) -> list[SampleResult]:
         """Return one result per sample; one without a task is unscored."""
         results: dict[int, SampleResult] = {}
         tasks: dict[int, str] = {}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from grader.pool.samples import Samples
     from grader.results import SampleResult
-    from grader.scorers.asking import Asked, Lane
+    from grader.scorers.sample_scorer import Lane, ScoreRequest
 
 MAX_ATTEMPTS = 3
 """Maximum number of attempts for a sample if infrastructure fails."""
@@ -40,7 +40,7 @@ class Waiting:
 
     __slots__ = ("_give", "asked", "attempts", "deadline", "gone")
 
-    def __init__(self, asked: Asked, deadline: float, give: Callable[[SampleResult], None]) -> None:
+    def __init__(self, asked: ScoreRequest, deadline: float, give: Callable[[SampleResult], None]) -> None:
         """`deadline` is a time of `time.monotonic`; `give` is called at most once, from another thread."""
         self.asked, self.deadline, self._give = asked, deadline, give
         self.attempts = 0

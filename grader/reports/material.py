@@ -21,7 +21,7 @@ from grader.predictions.select import fingerprint
 from grader.reports.questions import Gap, ShownTasks, gather
 from grader.results.outputs import path_beside, stem_of
 from grader.scorers import declarations
-from grader.scorers.interface import ExecutedProgram, OwnFile
+from grader.scorers.interface import ExecutedProgram, ScorerFile
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def files_for_results(results: Path, report: Report) -> Files:
     name = Path(report.provenance.predictions).name
     predictions = _existing(results.parent / name) if name else None
     scorer_file = None
-    if ending := scorer_of(report).own_file:
+    if ending := scorer_of(report).file_ending:
         # The file is called like the results. If the results were renamed, it is called like the predictions.
         scorer_file = _existing(path_beside(results.with_name(results.stem.removesuffix("_results")), ending))
         if scorer_file is None and name:
@@ -95,7 +95,7 @@ class Sources:
 
     def load(self, report: Report) -> Material:
         """Collect the material of the run's report."""
-        ending = scorer_of(report).own_file
+        ending = scorer_of(report).file_ending
         scorer_file = _existing(path_beside(self.stem, ending)) if ending and self.stem is not None else None
         material = load(report, self.predictions, self.data, scorer_file, benchmark=self.declared, rows=self.rows)
         self.gaps.extend(material.gaps)
@@ -123,7 +123,7 @@ def load(
     declared = benchmark if isinstance(benchmark, Benchmark) else _load_benchmark(report, benchmark, gaps)
     file = _graded_predictions(report, predictions, gaps) if report.samples else None
     outputs = _outputs_by_task(file)
-    executed = _read_scorer_file(report, scorer, scorer_file, outputs, gaps) if scorer.runs_programs else OwnFile()
+    executed = _read_scorer_file(report, scorer, scorer_file, outputs, gaps) if scorer.runs_programs else ScorerFile()
     if file is None and scorer_file is not None and executed.predictions and _are_graded(report, executed.predictions):
         outputs = executed.predictions
         gaps = _gaps_with_scorer_file(gaps, scorer_file.name, has_predictions_file=predictions is not None)
@@ -234,14 +234,14 @@ def _are_graded(report: Report, outputs: dict[str, list[str]]) -> bool:
 
 def _read_scorer_file(
     report: Report, scorer: AnyScorer, path: Path | None, outputs: dict[str, list[str]], gaps: list[Gap]
-) -> OwnFile:
+) -> ScorerFile:
     """Return the content of the scorer's own file; empty, and a gap, if it is missing or belongs to another run."""
     if path is None or not path.is_file():
         gaps.append(Gap(what="programs", why="The executed file is not beside the results."))
-        return OwnFile()
-    content = scorer.read_own_file(report, path)
+        return ScorerFile()
+    content = scorer.read_scorer_file(report, path)
     if not content.problem and any(content.predictions.get(qid, texts) != texts for qid, texts in outputs.items()):
-        content = OwnFile(problem=f"{path.name} belongs to another run: its predictions differ.")
+        content = ScorerFile(problem=f"{path.name} belongs to another run: its predictions differ.")
     if content.problem:
         gaps.append(Gap(what="programs", why=content.problem))
     return content

@@ -21,7 +21,7 @@ def provenance_facts(report: Report) -> dict[str, Any]:
         found |= {"sandbox": sandbox.pop("backend")} | {f"sandbox_{name}": value for name, value in sandbox.items()}
     if report.model is not None:
         found = {"model": report.model, **found}
-    found |= scorer_of(report).summary(report).made
+    found |= scorer_of(report).summary(report).facts
     if report.baselines:
         found["baselines"] = {
             group: {name: round(value, 1) for name, value in values.items()}

@@ -140,7 +140,7 @@ def _read_rows(
 ) -> Rows:
     """Read the rows as grading does, but with every column. They may be in the predictions, a file, or on the hub."""
     if path is None and file is not None and report.provenance.data_is_carried:
-        carried = scorer.own_rows(declared, report.split, file)
+        carried = scorer.load_scorer_rows(declared, report.split, file)
         if carried is not None:
             return carried
     is_from_hub = path is None and bool(declared.splits[report.split].hub)

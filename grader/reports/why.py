@@ -28,7 +28,7 @@ def why_readings_differ(scorer: AnyScorer, sample: SampleResult, output: str | N
     Empty if nothing is known. One line without control characters; words of `output`, the reply, or of a program may
     be in it.
     """
-    if kind := scorer.marks(sample).kind:
+    if kind := scorer.sample_details(sample).kind:
         return clean(scorer.words.glossary.get(kind, kind))
     reasons = {name: reason(sample.reading(name), scorer.words.glossary) for name in READINGS}
     if len(set(reasons.values())) < 2:
@@ -67,15 +67,15 @@ def deciding_words(reading: Reading, output: str | None) -> str:
 
 def facts_of(scorer: AnyScorer, sample: SampleResult) -> list[tuple[str, str]]:
     """Return what a scorer knows of a sample, the first call with another answer, and the test that failed."""
-    marks = scorer.marks(sample)
-    facts = list(marks.facts)
+    details = scorer.sample_details(sample)
+    facts = list(details.facts)
     if isinstance(sample.calls, Calls) and (first := sample.calls.first) is not None:
         facts += [
             ("first call with another answer", first.call),
             ("expected", first.expected),
             ("returned", first.returned),
         ]
-    return facts + ([("failed test (official run)", marks.failed_test)] if marks.failed_test else [])
+    return facts + ([("failed test (official run)", details.failed_test)] if details.failed_test else [])
 
 
 def outcome_name(scorer: AnyScorer, reading: Reading) -> str:
@@ -87,10 +87,10 @@ def distinguishing_facts(scorer: AnyScorer, sample: SampleResult) -> dict[Readin
     """Return what else tells the readings apart if they have the same outcome and answer: credit, and facts."""
     if (sample.official.outcome, sample.official.answer) != (sample.careful.outcome, sample.careful.answer):
         return dict.fromkeys(READINGS, "")
-    marks = scorer.marks(sample)
+    details = scorer.sample_details(sample)
     facts: dict[ReadingName, list[str]] = {
-        "official": _facts_in_words(sample.official, marks.official),
-        "careful": _facts_in_words(sample.careful, marks.careful),
+        "official": _facts_in_words(sample.official, details.official),
+        "careful": _facts_in_words(sample.careful, details.careful),
     }
     return {
         name: ", ".join(fact for fact in facts[name] if fact not in facts[other_reading(name)]) for name in READINGS

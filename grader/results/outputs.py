@@ -92,16 +92,16 @@ class Outputs:
             if name != "-" and real_path(Path(name)) in protected:
                 raise UsageError(f"-o {name}: this run reads or writes that file itself; name another one.")
 
-    def claim(self, stem: Path | None, source: str, *, judged: bool, own_file: str = "") -> None:
+    def claim(self, stem: Path | None, source: str, *, judged: bool, scorer_file_ending: str = "") -> None:
         """Claim the files of a run. Raises UsageError, which says what to do, if the run must not begin.
 
         `source` is the name of the prediction file. `judged`: whether the run has a judge, or scores results again
-        that had one. `own_file` is the ending of the scorer's own file.
+        that had one. `scorer_file_ending` is the ending of the scorer's own file.
         """
         if stem is None:
             return
         path = results_path(stem)
-        self.protect([path, path_beside(stem, own_file) if own_file else None])
+        self.protect([path, path_beside(stem, scorer_file_ending) if scorer_file_ending else None])
         if self._baseline is not None and real_path(path) == real_path(self._baseline):
             raise UsageError(
                 f"--baseline {self._baseline}: this run writes its own results there, and the next run would be "

@@ -47,7 +47,7 @@ from grader.task import Block, Task
 
 if TYPE_CHECKING:
     from grader.data.tables import Rows
-    from grader.scorers.asking import SampleScorer
+    from grader.scorers.sample_scorer import SampleScorer
 
 __all__ = [
     "Asking",
@@ -56,26 +56,26 @@ __all__ = [
     "Columns",
     "Compared",
     "CurveBlock",
-    "Earlier",
+    "EarlierRun",
     "ExecutedProgram",
     "Facts",
     "InputError",
-    "Marks",
     "Metric",
     "Note",
     "Observe",
     "Outcome",
-    "OwnFile",
     "Protocol",
     "Reading",
     "ReadingName",
     "Report",
     "Run",
+    "SampleDetails",
     "SampleResult",
     "SampleValue",
     "Sampling",
-    "Scored",
     "Scorer",
+    "ScorerFile",
+    "ScorerOutput",
     "Settings",
     "Side",
     "Summary",
@@ -126,7 +126,7 @@ class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
             for number, text in enumerate(texts or [None] * rounds):
                 yield self.tasks[qid], number, text
 
-    def marked(self, samples: Iterable[SampleResult]) -> list[SampleResult]:
+    def with_task_data(self, samples: Iterable[SampleResult]) -> list[SampleResult]:
         """Return samples with the groups and the family of their task, and with the oddities of their predictions.
 
         In the careful reading, the error message of a server is unscored; see `grader.scorers.oddities.with_oddities`.
@@ -136,7 +136,7 @@ class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
         )
 
 
-class Scored(msgspec.Struct, frozen=True, kw_only=True):
+class ScorerOutput(msgspec.Struct, frozen=True, kw_only=True):
     """The output of a scorer."""
 
     samples: list[SampleResult]
@@ -153,14 +153,14 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     judge: JudgeProvenance | None = None
     judge_version: int | msgspec.UnsetType = msgspec.UNSET
     """See `Report.judge_version`."""
-    write_own: Callable[[Path], Path] | None = None
+    write_scorer_file: Callable[[Path], Path] | None = None
     """Writes the scorer's own file beside a path without suffix; returns the path of that file."""
 
 
 AnyRun = Run[Any, Any]
 
 
-class Earlier(msgspec.Struct, Generic[B], frozen=True, kw_only=True):
+class EarlierRun(msgspec.Struct, Generic[B], frozen=True, kw_only=True):
     """An earlier run to score again, with its results file if there is one."""
 
     benchmark: B
@@ -173,7 +173,7 @@ class Earlier(msgspec.Struct, Generic[B], frozen=True, kw_only=True):
     report: Report | None
     options: Options
 
-    def existing(self) -> Report:
+    def require_report(self) -> Report:
         """Return the report; raises UsageError if there is none."""
         if self.report is None:
             raise UsageError(
@@ -213,13 +213,13 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     lines: list[str] = []
     """For the terminal."""
-    made: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     """Shown under "How it was made", in addition to the provenance."""
     tables: list[TableBlock] = []
     curve: CurveBlock | None = None
 
 
-class Marks(msgspec.Struct, frozen=True, kw_only=True):
+class SampleDetails(msgspec.Struct, frozen=True, kw_only=True):
     """What reports show of one sample, in addition to its readings."""
 
     kind: str = ""
@@ -250,7 +250,7 @@ class ExecutedProgram(msgspec.Struct, frozen=True, kw_only=True):
     """The official result text."""
 
 
-class OwnFile(msgspec.Struct, frozen=True, kw_only=True):
+class ScorerFile(msgspec.Struct, frozen=True, kw_only=True):
     """The content of a scorer's own file, which lies beside the results."""
 
     programs: dict[str, list[ExecutedProgram]] = {}
@@ -283,7 +283,7 @@ class Scorer(ABC, Generic[B, T]):
     sample_facts: ClassVar[type[Facts]] = Facts
     """The type of what it keeps about a sample (`SampleResult.facts`)."""
     run_facts: ClassVar[type[Facts]] = Facts
-    """The type of what it keeps about a run (`Scored.facts`)."""
+    """The type of what it keeps about a run (`ScorerOutput.facts`)."""
     sample_values: ClassVar[Mapping[str, SampleValue]] = {"accuracy": credit}
     """Metric -> the value of a scored sample in it. A scorer whose metrics are no means of these has its own
     `metrics`, `metric_names` and `observe`."""
@@ -296,8 +296,8 @@ class Scorer(ABC, Generic[B, T]):
     """The sampling settings of the official runs, unless the declaration gives others."""
     signed_metrics: ClassVar[frozenset[str]] = frozenset()
     """The metrics that can be below 0."""
-    own_file: ClassVar[str] = ""
-    """Ending of the file that it writes beside the results (`Scored.write_own`); empty: none."""
+    file_ending: ClassVar[str] = ""
+    """Ending of the file that it writes beside the results (`ScorerOutput.write_scorer_file`); empty: none."""
     has_units: ClassVar[bool] = False
     """Whether several tasks are judged together: `--id`, `--limit` and reports treat them as one item."""
     runs_programs: ClassVar[bool] = False
@@ -305,11 +305,11 @@ class Scorer(ABC, Generic[B, T]):
 
     # --- data -----------------------------------------------------------------------------------------------------
 
-    def own_rows(self, declared: B, split: str, source: Path | PredictionFile | None) -> Rows | None:
-        """Load rows in a form that only this scorer reads; None: it has none.
+    def load_scorer_rows(self, declared: B, split: str, source: Path | PredictionFile | None) -> Rows | None:
+        """Load rows in a format that only this scorer reads; None: they have a common format, or there are none.
 
-        `source`: the path of `--data`; a prediction file that may carry rows; None: the declared data. Raises
-        InputError, UsageError, DataUnavailableError.
+        `source` is the path of `--data`, or None for the declared data; or it is a prediction file, which may have the
+        questions beside the predictions. Raises InputError, UsageError, DataUnavailableError.
         """
         return None
 
@@ -339,17 +339,17 @@ class Scorer(ABC, Generic[B, T]):
     # --- scoring --------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def score(self, run: Run[B, T]) -> Scored:
+    def score(self, run: Run[B, T]) -> ScorerOutput:
         """Judge the predictions of a run; raises a GradeError."""
 
-    def rescore(self, earlier: Earlier[B]) -> Scored:
+    def rescore(self, earlier: EarlierRun[B]) -> ScorerOutput:
         """Score an earlier run again, with the options given now; raises UsageError, InputError."""
-        report = earlier.existing()
+        report = earlier.require_report()
         if not report.samples:
             raise UsageError(
                 f"--score-only: the data of {earlier.split} has no answers, so there is nothing to score again."
             )
-        return Scored(samples=report.samples)
+        return ScorerOutput(samples=report.samples)
 
     def sample_scorer(self, run: Run[B, T]) -> SampleScorer | None:
         """Return a scorer of single samples, call by call; None: `score` can be used for that.
@@ -358,7 +358,7 @@ class Scorer(ABC, Generic[B, T]):
         """
         return None
 
-    def outside_careful(self, run: Run[B, T]) -> list[str]:
+    def unjudged_task_notes(self, run: Run[B, T]) -> list[str]:
         """Return notes on the run's tasks that the careful reading does not judge, whatever is predicted."""
         return []
 
@@ -366,18 +366,21 @@ class Scorer(ABC, Generic[B, T]):
 
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give; a file with other metrics is refused when it is read."""
-        made = {name: partial(each_task, value=value) for name, value in self.sample_values.items()}
-        return [row for name, observe in made.items() for row in metric_rows(report.samples, name, observe)]
+        return [
+            row
+            for name, value in self.sample_values.items()
+            for row in metric_rows(report.samples, name, partial(each_task, value=value))
+        ]
 
     def metric_names(self, run: Run[B, T]) -> Sequence[str]:
         """Return the metrics that a run will have, before it is scored; empty: unknown."""
         return tuple(self.sample_values)
 
-    def without_metric(self, name: str, of: Run[B, T] | Report) -> str:
+    def missing_metric_hint(self, name: str, source: Run[B, T] | Report) -> str:
         """Return why a run or a report does not have a metric, or how to get it, after a space; empty if unknown."""
         return ""
 
-    def would_have(self, report: Report, name: str, group: str | None) -> bool:
+    def would_report_metric(self, report: Report, name: str, group: str | None) -> bool:
         """Whether a report would have this metric if all its samples had been scored."""
         return report.metric(name) is not None or report.metric(name, "careful") is not None
 
@@ -415,13 +418,13 @@ class Scorer(ABC, Generic[B, T]):
         """Return what reports show of a whole run in addition to its metrics; InputError for a damaged report."""
         return Summary()
 
-    def marks(self, sample: SampleResult) -> Marks:
+    def sample_details(self, sample: SampleResult) -> SampleDetails:
         """Return what reports show of a sample in addition to its readings."""
-        return Marks()
+        return SampleDetails()
 
-    def read_own_file(self, report: Report, path: Path) -> OwnFile:
+    def read_scorer_file(self, report: Report, path: Path) -> ScorerFile:
         """Read the scorer's own file of a run."""
-        return OwnFile()
+        return ScorerFile()
 
 
 MISSING_RULE = "missing"

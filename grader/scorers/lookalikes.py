@@ -114,7 +114,7 @@ def _columns(data: Path | None, benchmarks: list[Benchmark]) -> set[str]:
         return set(column_names(data))
     for benchmark in benchmarks:
         with contextlib.suppress(GradeError, OSError, ValueError):
-            rows = registry.scorer(benchmark.scoring).own_rows(benchmark, benchmark.default_split, data)
+            rows = registry.scorer(benchmark.scoring).load_scorer_rows(benchmark, benchmark.default_split, data)
             if rows is not None and rows.rows:
                 return set(rows.rows[0])
     return set()

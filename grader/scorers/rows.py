@@ -33,7 +33,7 @@ def rows_of(
     wanted: ColumnSet | None = None,
 ) -> Rows:
     """Load the rows of a split. Raises the same errors as `load`."""
-    rows = scorer.own_rows(benchmark, split, given)
+    rows = scorer.load_scorer_rows(benchmark, split, given)
     if rows is not None:
         return rows
     columns = benchmark.scored_columns(split)

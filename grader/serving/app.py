@@ -25,7 +25,7 @@ from grader.pool.messages import Batch, PoolState, ResultLine, unscored
 from grader.pool.rewards import rewarded
 from grader.pool.scheduler import Scheduler, Waiting
 from grader.results import Outcome
-from grader.scorers.asking import Asked
+from grader.scorers.sample_scorer import ScoreRequest
 from grader.serving import sandbox_fusion
 from grader.serving.connection import Connections, most_connections
 from grader.serving.metrics import Metrics
@@ -126,11 +126,11 @@ class Service:
     # --- grading ---
 
     async def _one(self, request: Request) -> Response:
-        async with self._intake.read(request, lambda body: self._work([decoded(Asked, body)])) as work:
+        async with self._intake.read(request, lambda body: self._work([decoded(ScoreRequest, body)])) as work:
             (result,) = await self._results(request, work)
         return _json(200, result)
 
-    def _work(self, samples: list[Asked]) -> Batch:
+    def _work(self, samples: list[ScoreRequest]) -> Batch:
         return whole(Batch(samples=samples), self._limits.wait)
 
     async def _batch(self, request: Request) -> Response:
@@ -151,7 +151,7 @@ class Service:
         asked = decoded(Remote, body)
         self._check_count(len(asked.query))
         pairs = samples_of(asked.query, asked.prompts, asked.labels)
-        return self._work([Asked(qid=qid, text=text) for qid, text in pairs])
+        return self._work([ScoreRequest(qid=qid, text=text) for qid, text in pairs])
 
     async def _run_code(self, request: Request) -> Response:
         """Run a program as SandboxFusion does."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from grader.scorers.asking import Asked
+    from grader.scorers.sample_scorer import ScoreRequest
 
 S = TypeVar("S", bound=msgspec.Struct)
 T = TypeVar("T")
@@ -55,7 +55,7 @@ def whole(batch: Batch, most: float) -> Batch:
     return msgspec.structs.replace(batch, samples=samples)
 
 
-def _whole(sample: Asked, batch: Batch, most: float) -> Asked:
+def _whole(sample: ScoreRequest, batch: Batch, most: float) -> ScoreRequest:
     """Return a sample with its row instead of the row's name, and its time; raises UsageError."""
     row = sample.row
     if _begins(row) == b'"':

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.results import Outcome
-from grader.scorers.asking import Asked
+from grader.scorers.sample_scorer import ScoreRequest
 
 if TYPE_CHECKING:
     from grader.results import SampleResult
@@ -60,10 +60,10 @@ class RunCode(msgspec.Struct, frozen=True, kw_only=True):
         return max(0.0, self.compile_timeout) + _seconds(self.run_timeout) + CLIENT_SECONDS - MARGIN_SECONDS
 
     @property
-    def sample(self) -> Asked:
+    def sample(self) -> ScoreRequest:
         """The request as a sample of a pool."""
         memory = min(max(LEAST_MEGABYTES, self.memory_limit), MOST_MEGABYTES) << 20 if self.memory_limit > 0 else 0
-        return Asked(
+        return ScoreRequest(
             row=_row([self.stdin or ""], [""]),
             text=self.code,
             wait=self.wait,
@@ -104,10 +104,10 @@ class Submit(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.convert(msgspec.json.decode(listed) if isinstance(listed, str) else listed or [], list[_Test])
 
     @property
-    def sample(self) -> Asked:
+    def sample(self) -> ScoreRequest:
         """The request as a sample of a pool."""
         tests = self.tests
-        return Asked(
+        return ScoreRequest(
             row=_row([test.input.stdin for test in tests], [test.output.stdout for test in tests]),
             text=self.completion,
             timeout=_seconds(self.config.run_timeout) if self.config.run_timeout else 0.0,

@@ -13,7 +13,7 @@ from grader.cli import main
 from grader.data import load
 from grader.results import Facts, Outcome, Reading, SampleResult, facts_as
 from grader.scorers import declarations, registry
-from grader.scorers.interface import Marks, Scored, Scorer
+from grader.scorers.interface import SampleDetails, Scorer, ScorerOutput
 from grader.task import Task
 from tests.made_runs import BENCHMARKS
 
@@ -49,15 +49,15 @@ class Counted(Scorer[Benchmark, Task]):
     def tasks(self, declared: Any, split: str, rows: Any) -> dict[str, Task]:
         return rows.tasks(lambda row: Task(id=row["id"], text=row["question"], gold=row["id"]))
 
-    def score(self, run: Any) -> Scored:
-        return Scored(samples=[_sample(task, number, text) for task, number, text in run.replies()])
+    def score(self, run: Any) -> ScorerOutput:
+        return ScorerOutput(samples=[_sample(task, number, text) for task, number, text in run.replies()])
 
     def metrics(self, report: Any) -> Any:
         assert all(facts_as(CountedFacts, sample.facts) for sample in report.samples)
         return super().metrics(report)
 
-    def marks(self, sample: SampleResult) -> Marks:
-        return Marks(gold=facts_as(CountedFacts, sample.facts).gold)
+    def sample_details(self, sample: SampleResult) -> SampleDetails:
+        return SampleDetails(gold=facts_as(CountedFacts, sample.facts).gold)
 
 
 def _sample(task: Task, number: int, text: str) -> SampleResult:

@@ -214,10 +214,10 @@ def test_the_files_of_a_repository_are_checked_by_their_git_ids_and_graded_from(
     declared = declarations.load(str(tmp_path))
     scorer = registry.scorer("mr_score")
     with pytest.raises(DataUnavailableError, match="grade fetch own"):
-        scorer.own_rows(declared, "test", None)
+        scorer.load_scorer_rows(declared, "test", None)
     folder = downloading.fetch(declared, "test", Silent())
     assert downloading.fetched(declared, "test") == folder
-    rows = scorer.own_rows(declared, "test", None)
+    rows = scorer.load_scorer_rows(declared, "test", None)
     assert (len(rows.rows), rows.origin) == (25, f"{server.url}/data/")
     server.files["/data/physics.json"] = b"{}"
     (folder / "physics.json").unlink()

@@ -14,12 +14,12 @@ from grader.pool import scheduler
 from grader.pool.messages import unscored
 from grader.pool.scheduler import Scheduler, Waiting
 from grader.results import Outcome, Reading, SampleResult
-from grader.scorers.asking import Asked, LaneSize
+from grader.scorers.sample_scorer import LaneSize, ScoreRequest
 
 PASSED = Reading(outcome=Outcome.PASSED, credit=1)
 
 
-def passed(one: Asked) -> SampleResult:
+def passed(one: ScoreRequest) -> SampleResult:
     return SampleResult(qid=one.qid, sample=0, official=PASSED, careful=PASSED)
 
 
@@ -31,9 +31,9 @@ class Scripted:
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
-        self.how: Callable[[Sequence[Asked]], list[SampleResult]] = lambda asked: [passed(one) for one in asked]
+        self.how: Callable[[Sequence[ScoreRequest]], list[SampleResult]] = lambda asked: [passed(one) for one in asked]
 
-    def score(self, asked: Sequence[Asked]) -> Sequence[SampleResult]:
+    def score(self, asked: Sequence[ScoreRequest]) -> Sequence[SampleResult]:
         self.batches.append([one.qid for one in asked])
         return self.how(asked)
 
@@ -64,7 +64,7 @@ def ask(
             done.set()
 
     items = [
-        Waiting(Asked(qid=qid, text=""), time.monotonic() + seconds, lambda result, n=number: give(n, result))
+        Waiting(ScoreRequest(qid=qid, text=""), time.monotonic() + seconds, lambda result, n=number: give(n, result))
         for number, qid in enumerate(qids)
     ]
     running.submit(items)
@@ -101,7 +101,7 @@ def test_what_waits_is_scored_together(running: Scheduler, scores: Scripted) -> 
 def test_a_sample_that_infrastructure_lost_is_scored_again_without_its_caller_noticing(
     running: Scheduler, scores: Scripted
 ) -> None:
-    def lose_once(asked: Sequence[Asked]) -> list[SampleResult]:
+    def lose_once(asked: Sequence[ScoreRequest]) -> list[SampleResult]:
         first = len(scores.batches) == 1
         return [unscored(one, "the sandbox died") if first and one.qid == "b" else passed(one) for one in asked]
 
@@ -122,7 +122,7 @@ def test_a_sample_that_is_lost_every_time_is_unscored_in_the_end(running: Schedu
 
 
 def test_while_there_is_no_sandbox_samples_wait_for_it(running: Scheduler, scores: Scripted) -> None:
-    def fail_often(asked: Sequence[Asked]) -> list[SampleResult]:
+    def fail_often(asked: Sequence[ScoreRequest]) -> list[SampleResult]:
         if len(scores.batches) < 6:
             raise InfrastructureError("the engine has stopped")
         return [passed(one) for one in asked]
@@ -140,7 +140,7 @@ def test_on_a_full_disk_samples_wait_for_room_and_no_thread_ends(
 ) -> None:
     """The log of the process may be on that disk, too."""
 
-    def fail_twice(asked: Sequence[Asked]) -> list[SampleResult]:
+    def fail_twice(asked: Sequence[ScoreRequest]) -> list[SampleResult]:
         if len(scores.batches) == 1:
             raise OSError(28, "No space left on device")
         if len(scores.batches) == 2:
@@ -166,7 +166,7 @@ def test_an_engine_that_stays_away_leaves_samples_unscored_with_its_reason(
 ) -> None:
     monkeypatch.setattr(scheduler, "GIVE_UP_SECONDS", 0.05)
 
-    def fail(asked: Sequence[Asked]) -> list[SampleResult]:
+    def fail(asked: Sequence[ScoreRequest]) -> list[SampleResult]:
         raise InfrastructureError("the engine has stopped")
 
     scores.how = fail
@@ -180,7 +180,7 @@ def test_an_engine_that_stays_away_leaves_samples_unscored_with_its_reason(
 def test_a_sample_that_cannot_be_scored_costs_no_other_its_result(
     running: Scheduler, scores: Scripted, error: Exception
 ) -> None:
-    def refuse_bad(asked: Sequence[Asked]) -> list[SampleResult]:
+    def refuse_bad(asked: Sequence[ScoreRequest]) -> list[SampleResult]:
         if any(one.qid == "bad" for one in asked):
             raise error
         return [passed(one) for one in asked]
@@ -216,7 +216,7 @@ class InLanes:
     def __init__(self) -> None:
         self.go = threading.Event()
 
-    def score(self, asked: Sequence[Asked]) -> Sequence[SampleResult]:
+    def score(self, asked: Sequence[ScoreRequest]) -> Sequence[SampleResult]:
         if any("while" in one.text for one in asked):
             assert self.go.wait(30)
         return [passed(one) for one in asked]
@@ -228,7 +228,9 @@ def test_programs_that_may_never_end_keep_no_other_waiting_however_many_there_ar
     found: queue.SimpleQueue[SampleResult] = queue.SimpleQueue()
     samples = [(f"loop {number}", "while True: pass") for number in range(40)]
     samples += [(f"other {number}", "") for number in range(40)]
-    running.submit([Waiting(Asked(qid=qid, text=text), time.monotonic() + 60, found.put) for qid, text in samples])
+    running.submit(
+        [Waiting(ScoreRequest(qid=qid, text=text), time.monotonic() + 60, found.put) for qid, text in samples]
+    )
     running.start()
     assert {found.get(timeout=30).qid.split()[0] for _ in range(40)} == {"other"}
     scores.go.set()

@@ -18,7 +18,7 @@ def carried(name: str, *fields: dict[str, object], format: str = "vlmevalkit") -
     ]
     declared: Any = declarations.load(name)
     file = PredictionFile(name="model.xlsx", path=None, format=format, records=records)  # type: ignore[arg-type]
-    return scorer(declared.scoring).own_rows(declared, "", file)
+    return scorer(declared.scoring).load_scorer_rows(declared, "", file)
 
 
 def test_a_vlmevalkit_table_carries_its_questions() -> None:

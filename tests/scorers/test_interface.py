@@ -19,7 +19,7 @@ from grader.scorers import declarations
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.execution.metrics import k_of
-from grader.scorers.interface import AnyRun, Scored, Scorer
+from grader.scorers.interface import AnyRun, Scorer, ScorerOutput
 from grader.scorers.means import credit, each_task, metric_rows
 from grader.scorers.pairing import Side
 from grader.scorers.registry import names, scorer, scorer_of
@@ -149,8 +149,8 @@ class Bare(Scorer[Benchmark, Task]):
     def tasks(self, declared: Benchmark, split: str, rows: Rows) -> dict[str, Task]:
         return {}
 
-    def score(self, run: AnyRun) -> Scored:
-        return Scored(samples=[])
+    def score(self, run: AnyRun) -> ScorerOutput:
+        return ScorerOutput(samples=[])
 
 
 def test_of_a_scorer_that_does_not_say_how_it_compares_only_the_accuracy_is_compared() -> None:

@@ -341,7 +341,7 @@ def test_a_port_that_is_taken_is_said(server: Served) -> None:
 SLOW = """
 import sys, threading
 from grader.results import Outcome, Reading, SampleResult
-from grader.scorers.asking import LaneSize
+from grader.scorers.sample_scorer import LaneSize
 from grader.serving.requests import ServerLimits
 from grader.serving.server import serve
 

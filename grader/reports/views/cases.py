@@ -108,7 +108,7 @@ def _round_state(samples: list[SampleResult], qids: set[str], reading: ReadingNa
 
     Else a round without a sample of one of the item's tasks (`qids`) fails.
     """
-    unit_outcome = scorer.marks(samples[0]).unit.get(reading)
+    unit_outcome = scorer.sample_details(samples[0]).unit.get(reading)
     if unit_outcome is not None:
         states: dict[Outcome, CaseState] = {Outcome.CORRECT: "passed", Outcome.WRONG: "failed"}
         return states.get(unit_outcome, "unscored")
@@ -150,7 +150,7 @@ def _case(item: _Item, class_name: str, reading: ReadingName, scorer: AnyScorer)
 
 
 def _gold_lines(item: _Item, scorer: AnyScorer) -> list[str]:
-    golds = (scorer.marks(sample).gold for sample in item.samples)
+    golds = (scorer.sample_details(sample).gold for sample in item.samples)
     answers = ", ".join(dict.fromkeys(clean(gold)[:MOST_CHARACTERS] for gold in golds if gold))
     return [f"gold answer: {answers}"] if answers else []
 

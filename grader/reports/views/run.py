@@ -143,7 +143,7 @@ def _differences(run: Findings, outputs: Callable[[Report], RawOutputs]) -> Iter
     listed = [f"{number:,} {kind}" for kind, number in kinds[:MOST_KINDS]]
     rest = sum(number for _, number in kinds[MOST_KINDS:])
     passes = dict(_passes(run))
-    golds = [run.scorer.marks(sample).gold for sample in different]
+    golds = [run.scorer.sample_details(sample).gold for sample in different]
     names = ("sample", *(["gold"] if any(golds) else []), *READINGS)
     columns = [*(Column(name=name, kind="name") for name in names), Column(name="why", kind="sentence")]
     texts = outputs(run.report) if any(isinstance(sample.careful.span, tuple) for sample in different) else {}

@@ -66,7 +66,7 @@ def evidence_of(run: Findings, outputs: RawOutputs) -> Table:
 
     `outputs`: as far as they are known.
     """
-    has_gold = any(run.scorer.marks(sample).gold for sample in run.report.samples)
+    has_gold = any(run.scorer.sample_details(sample).gold for sample in run.report.samples)
     columns = [Column(name=name, kind="name") for name in ("item", *(["gold"] if has_gold else []), *READINGS)]
     return Table(
         title="Evidence for every verdict",
@@ -81,7 +81,7 @@ def evidence_of(run: Findings, outputs: RawOutputs) -> Table:
 def _evidence(run: Findings, sample: SampleResult, output: str | None, *, has_gold: bool) -> list[str]:
     """Return the texts of a row. The scorer's facts explain a lack of credit: a sample with full credit has none."""
     item = f"{sample.qid} #{sample.sample}"
-    gold = [run.scorer.marks(sample).gold[:LONGEST_ANSWER]] if has_gold else []
+    gold = [run.scorer.sample_details(sample).gold[:LONGEST_ANSWER]] if has_gold else []
     parts = [sample.careful.detail[:LONGEST_DETAIL], deciding_words(sample.careful, output)]
     has_full_credit = sample.official.credit == 1 and sample.careful.credit == 1
     if not has_full_credit:

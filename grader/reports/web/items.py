@@ -209,7 +209,7 @@ def _values(runs: Sequence[PageRun], scorer: AnyScorer) -> list[dict[str, dict[s
 def _rounds(members: list[SampleResult], scorer: AnyScorer) -> list[dict[str, str]]:
     """Return the outcomes of a unit in both readings, for each of its rounds."""
     rounds = by_round(members)
-    found = (scorer.marks(rounds[at][0]).unit for at in sorted(rounds))
+    found = (scorer.sample_details(rounds[at][0]).unit for at in sorted(rounds))
     return [{name: outcome.value for name, outcome in one.items()} for one in found if one]
 
 
@@ -236,7 +236,7 @@ def _sample(
     sample: SampleResult, run: PageRun, scorer: AnyScorer, texts: _Texts, is_different: bool
 ) -> dict[str, object]:
     """Return a sample: both readings, its output, and its program."""
-    marks = scorer.marks(sample)
+    details = scorer.sample_details(sample)
     programs = run.material.programs.get(sample.qid, [])
     text = run.material.predictions.get(sample.qid, [])[sample.sample : sample.sample + 1]
     first = sample.calls.first if isinstance(sample.calls, Calls) else None
@@ -245,15 +245,15 @@ def _sample(
         "sample": sample.sample,
         "seconds": round(sample.seconds, 3),
         "differs": is_different,
-        "official": _reading(sample.official, text, texts, marks.official),
-        "careful": _reading(sample.careful, text, texts, marks.careful),
-        "kind": marks.kind,
-        "facts": marks.facts,
-        "failedTest": marks.failed_test[:_LONGEST],
+        "official": _reading(sample.official, text, texts, details.official),
+        "careful": _reading(sample.careful, text, texts, details.careful),
+        "kind": details.kind,
+        "facts": details.facts,
+        "failedTest": details.failed_test[:_LONGEST],
         "call": first and [part[:_LONGEST] for part in (first.call, first.expected, first.returned)],
     }
     if sample.sample < len(programs):
-        found["program"] = _program(programs[sample.sample], marks.failed_line)
+        found["program"] = _program(programs[sample.sample], details.failed_line)
     # An empty output is not the same as none.
     return _without_empty(found) | (texts.output(text[0]) if text else {})
 

@@ -33,11 +33,11 @@ from grader.scorers.choice.items import (
 )
 from grader.scorers.choice.readers import official_reader
 from grader.scorers.interface import (
-    Marks,
     Observe,
     Run,
-    Scored,
+    SampleDetails,
     Scorer,
+    ScorerOutput,
     Words,
     in_group,
     mean_credit,
@@ -135,7 +135,9 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read", "says_more")))
     options: ClassVar[frozenset[str]] = frozenset({"k", "judge_model", "judge_base_url", "judge_replies"})
 
-    def own_rows(self, declared: AnswerBenchmark, split: str, source: Path | PredictionFile | None) -> Rows | None:
+    def load_scorer_rows(
+        self, declared: AnswerBenchmark, split: str, source: Path | PredictionFile | None
+    ) -> Rows | None:
         """Return the questions of a table or log that has them beside its predictions."""
         if not isinstance(source, PredictionFile):
             return None
@@ -158,7 +160,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         yes_no = ["precision", "recall", "f1", "yes_ratio"] if has_yes_no else []
         return ["accuracy", *majority, *several, *yes_no]
 
-    def score(self, run: Run[AnswerBenchmark, AnswerTask]) -> Scored:
+    def score(self, run: Run[AnswerBenchmark, AnswerTask]) -> ScorerOutput:
         """Read every reply by the protocol's rule and carefully."""
         aggregates.check_k(run.predictions, run.options.k)
         declared = run.benchmark
@@ -180,7 +182,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
             judge = session.provenance
             notes += [*judge_notes, *map(Note, session.notes)]
         facts = AnswerRunFacts(kind=declared.kind)
-        return Scored(samples=run.marked(samples), notes=notes, judge=judge, facts=facts)
+        return ScorerOutput(samples=run.with_task_data(samples), notes=notes, judge=judge, facts=facts)
 
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""
@@ -206,9 +208,9 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
             return partial(answer_metrics.majority_credit, votes=_votes(name))
         return mean_credit if name == "accuracy" else aggregates.observe_pass_at_k(name)
 
-    def marks(self, sample: SampleResult) -> Marks:
+    def sample_details(self, sample: SampleResult) -> SampleDetails:
         """Return the gold answer."""
-        return Marks(gold=answer_metrics.facts_of(sample).gold)
+        return SampleDetails(gold=answer_metrics.facts_of(sample).gold)
 
 
 def _votes(name: str) -> int:

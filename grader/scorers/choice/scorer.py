@@ -26,7 +26,7 @@ from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.published import guess_note
 from grader.scorers.choice.readers import official_reader, official_readers
 from grader.scorers.choice.tables import write_submission
-from grader.scorers.interface import Marks, Scored, Scorer, Summary, TableBlock, Words
+from grader.scorers.interface import SampleDetails, Scorer, ScorerOutput, Summary, TableBlock, Words
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.prompting import from_template, prompt_values
 from grader.scorers.unread import unread_note
@@ -66,7 +66,9 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     # --- data -----------------------------------------------------------------------------------------------------
 
-    def own_rows(self, declared: ChoiceBenchmark, split: str, source: Path | PredictionFile | None) -> Rows | None:
+    def load_scorer_rows(
+        self, declared: ChoiceBenchmark, split: str, source: Path | PredictionFile | None
+    ) -> Rows | None:
         """Return the questions of a table or log that has them beside its predictions."""
         if not isinstance(source, PredictionFile):
             return None
@@ -130,7 +132,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         most = max(map(len, run.predictions.values()), default=0)
         return ("accuracy", *aggregates.pass_at_k_names(most, run.options.k))
 
-    def score(self, run: Run[ChoiceBenchmark, Item]) -> Scored:
+    def score(self, run: Run[ChoiceBenchmark, Item]) -> ScorerOutput:
         """Read every reply and score; raises a GradeError."""
         if all(item.gold is None for item in run.tasks.values()):
             return _submission(run)
@@ -153,13 +155,13 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             ask_judge(replies, absent, session, version, circular=declared.is_circular)
         if session.judge is None:
             notes += missing_judge_note(replies, version)
-        samples = self._with_question_outcomes(run.marked(_samples(replies, absent, run.predictions)))
+        samples = self._with_question_outcomes(run.with_task_data(_samples(replies, absent, run.predictions)))
         if session.judge is not None:
             notes += judged_note(samples)
         notes += guess_note(samples, {item.id: item.options for item in items}, version)
         chance = choice_metrics.baselines(items) if declared.baselines else {}
         notes += _baseline_note(chance)
-        return Scored(
+        return ScorerOutput(
             samples=samples,
             facts=ChoiceRunFacts(position_bias=choice_metrics.position_bias(samples)),
             notes=[*notes, *map(Note, session.notes)],
@@ -201,9 +203,9 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             return Summary()
         return Summary(lines=_position_lines(careful), tables=[_position_table(official, careful)])
 
-    def marks(self, sample: SampleResult) -> Marks:
+    def sample_details(self, sample: SampleResult) -> SampleDetails:
         """Return the gold letter."""
-        return Marks(gold=choice_metrics.facts_of(sample).gold or "")
+        return SampleDetails(gold=choice_metrics.facts_of(sample).gold or "")
 
 
 class Circular(MultipleChoice):
@@ -252,13 +254,13 @@ class Circular(MultipleChoice):
             return choice_metrics.pass_values(in_group(report, group), reading)
         return super().observations(report, name, reading, group)
 
-    def marks(self, sample: SampleResult) -> Marks:
+    def sample_details(self, sample: SampleResult) -> SampleDetails:
         """Return the gold letter, and the outcome of the question in this round of its passes."""
         facts = choice_metrics.facts_of(sample)
         question = facts.question
         if question is msgspec.UNSET:
-            return Marks(gold=facts.gold or "")
-        return Marks(gold=facts.gold or "", unit={"official": question.official, "careful": question.careful})
+            return SampleDetails(gold=facts.gold or "")
+        return SampleDetails(gold=facts.gold or "", unit={"official": question.official, "careful": question.careful})
 
 
 def _samples(
@@ -335,7 +337,7 @@ def _reads_gold(version: str, reply: choice_items.ChoiceReply) -> bool | None:
     return None if letter is None else letter == reply.item.gold
 
 
-def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:
+def _submission(run: Run[ChoiceBenchmark, Item]) -> ScorerOutput:
     """Make VLMEvalKit's table of the predictions, because the data has no answers."""
     several = [
         f"{qid}: a submission has one prediction per row, not {len(p)}" for qid, p in run.predictions.items() if p[1:]
@@ -353,7 +355,7 @@ def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:
         return write_submission(stem.with_name(f"{stem.name}_submission.xlsx"), rows, index=columns.id)
 
     text = f"The data of {run.split} has no answers, so there are no scores, only a submission file."
-    return Scored(samples=[], metrics=[], notes=[Note(text)], write_own=write)
+    return ScorerOutput(samples=[], metrics=[], notes=[Note(text)], write_scorer_file=write)
 
 
 def stem(question: str) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from grader.files.replacing import replacing
 from grader.results import Outcome, Reading, SampleResult
-from grader.scorers.interface import ExecutedProgram, OwnFile
+from grader.scorers.interface import ExecutedProgram, ScorerFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,17 +97,17 @@ def _reading(passed: bool, text: str, protocol: ExecutionProtocol) -> Reading:
     return Reading(outcome=Outcome.ERROR, credit=0, detail=text.removeprefix(protocol.failed_prefix))
 
 
-def programs_of(report: Report, path: Path) -> OwnFile:
+def programs_of(report: Report, path: Path) -> ScorerFile:
     """Return the programs of a report's run; none if the file belongs to another run."""
     try:
         records = json.loads(path.read_bytes())
         programs = {str(item["qid"]): _programs(item) for item in records}
         predictions = {str(item["qid"]): [str(text) for text in item.get("predictions", [])] for item in records}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        return OwnFile(problem=f"{path.name} cannot be read ({type(error).__name__}).")
+        return ScorerFile(problem=f"{path.name} cannot be read ({type(error).__name__}).")
     if not _is_same_run(report, programs):
-        return OwnFile(problem=f"{path.name} does not belong to this run: its verdicts differ.")
-    return OwnFile(programs=programs, predictions=predictions)
+        return ScorerFile(problem=f"{path.name} does not belong to this run: its verdicts differ.")
+    return ScorerFile(programs=programs, predictions=predictions)
 
 
 def _programs(item: dict[str, Any]) -> list[ExecutedProgram]:

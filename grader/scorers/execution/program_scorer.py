@@ -17,7 +17,6 @@ from grader.observer import Silent
 from grader.results import SampleResult
 from grader.sandbox.interface import FEW_LINTS
 from grader.sandbox.queue import MOST_SUPERVISORS
-from grader.scorers.asking import NOT_ASKED, LaneSize
 from grader.scorers.execution.assembly import Program, assemble
 from grader.scorers.execution.facts import ExecutionFacts, Printed
 from grader.scorers.execution.job_runner import JobRunner
@@ -28,16 +27,17 @@ from grader.scorers.execution.sample import Sample, assembly_arguments
 from grader.scorers.execution.spool import Spool
 from grader.scorers.execution.states import NotPrepared, States
 from grader.scorers.oddities import with_oddities
-from grader.scorers.one_by_one import oddities_of
+from grader.scorers.plain_sample_scorer import oddities_of
+from grader.scorers.sample_scorer import NOT_REQUESTED, LaneSize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from grader.results import Reading
-    from grader.scorers.asking import Asked, Lane
     from grader.scorers.execution.declaration import ExecutionBenchmark
     from grader.scorers.execution.tasks import CodeTask
     from grader.scorers.interface import Run
+    from grader.scorers.sample_scorer import Lane, ScoreRequest
 
 EXTRA_THREADS = 2
 """Threads beyond the workers: while some wait for the judge, others keep the programs' sandboxes busy."""
@@ -87,11 +87,11 @@ class ProgramScorer:
         self._states.forget(qid)
 
     @property
-    def lost(self) -> int:
+    def lost_sandboxes(self) -> int:
         """Number of sandboxes lost so far."""
         return self._executor.queue.lost
 
-    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
+    def score(self, asked: Sequence[ScoreRequest]) -> list[SampleResult]:
         """Return one result per sample; raises InfrastructureError."""
         with Spool() as spool:
             errors = self._prepare_once({request.qid for request in asked}, spool)
@@ -131,7 +131,7 @@ class ProgramScorer:
             self._states.forget(qid)
         return errors
 
-    def _refusal(self, request: Asked, errors: Mapping[str, str]) -> SampleResult | None:
+    def _refusal(self, request: ScoreRequest, errors: Mapping[str, str]) -> SampleResult | None:
         """Return the result of a sample that is not graded; None if nothing is against grading it."""
         qid = request.qid
         if self._tasks[qid].broken:
@@ -145,7 +145,7 @@ class ProgramScorer:
 
     # --- grading ---
 
-    def _grade(self, requests: Sequence[Asked], spool: Spool) -> Iterator[SampleResult]:
+    def _grade(self, requests: Sequence[ScoreRequest], spool: Spool) -> Iterator[SampleResult]:
         runner, protocol = JobRunner(self._executor, Silent()), self._protocol
         if not any(request.official for request in requests):
             # Nobody wants the official reading, so no program answers in the form of a published harness.
@@ -168,7 +168,7 @@ class ProgramScorer:
         for result in self._marked(results, requests):
             yield msgspec.structs.replace(result, sample=0)  # each request has one sample
 
-    def _samples(self, requests: Sequence[Asked]) -> Iterable[Sample]:
+    def _samples(self, requests: Sequence[ScoreRequest]) -> Iterable[Sample]:
         counts = Counter[str]()
         for request in requests:
             task = self._tasks[request.qid]
@@ -179,16 +179,16 @@ class ProgramScorer:
             yield Sample(task, counts[request.qid], program)
             counts[request.qid] += 1
 
-    def _result(self, sample: Sample, request: Asked) -> SampleResult:
+    def _result(self, sample: Sample, request: ScoreRequest) -> SampleResult:
         """Return both readings, or only the careful one, equal to those of a run."""
         result = sample_result(sample, self._protocol, with_official=request.official)
         result = msgspec.structs.replace(result, tests=_test_results(sample, request))
         if request.printed and sample.readings is not None:
             outputs = [Printed(text=o.text, outcome=o.outcome.value, why=o.why) for o in sample.readings.outputs]
             result = msgspec.structs.replace(result, facts=ExecutionFacts(printed=outputs))
-        return result if request.official else msgspec.structs.replace(result, official=NOT_ASKED)
+        return result if request.official else msgspec.structs.replace(result, official=NOT_REQUESTED)
 
-    def _marked(self, results: list[SampleResult], requests: Sequence[Asked]) -> list[SampleResult]:
+    def _marked(self, results: list[SampleResult], requests: Sequence[ScoreRequest]) -> list[SampleResult]:
         """Add the oddities of the texts."""
         predictions: dict[str, list[str]] = {}
         for request in requests:
@@ -197,13 +197,15 @@ class ProgramScorer:
         return with_oddities(results, oddities_of(tasks, predictions))
 
 
-def _test_results(sample: Sample, request: Asked) -> list[bool] | msgspec.UnsetType:
+def _test_results(sample: Sample, request: ScoreRequest) -> list[bool] | msgspec.UnsetType:
     """Return whether each test of a program that fails is right, if that was requested and is known."""
     readings = sample.readings
     right = assertion_results(sample.verdicts) if readings is None else readings.right_outputs
     return right if request.each and right else msgspec.UNSET
 
 
-def _refused(request: Asked, reason: str, rule: str) -> SampleResult:
+def _refused(request: ScoreRequest, reason: str, rule: str) -> SampleResult:
     reading: Reading = msgspec.structs.replace(unscored(reason), rule=rule)
-    return SampleResult(qid=request.qid, sample=0, official=reading if request.official else NOT_ASKED, careful=reading)
+    return SampleResult(
+        qid=request.qid, sample=0, official=reading if request.official else NOT_REQUESTED, careful=reading
+    )

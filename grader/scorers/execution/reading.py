@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.results import OTHER_ANSWERS, Calls, Outcome, Reading, SampleResult
-from grader.scorers.asking import NOT_ASKED
 from grader.scorers.execution.candidate import Verdict, not_judged
 from grader.scorers.execution.facts import ExecutionFacts
+from grader.scorers.sample_scorer import NOT_REQUESTED
 
 if TYPE_CHECKING:
     from grader.sandbox.answer import Executed, Judgement, ProcessEvidence, ProgramRun
@@ -219,7 +219,7 @@ def sample_result(sample: Sample, protocol: ExecutionProtocol, *, with_official:
         qid=sample.task.id,
         sample=sample.number,
         seconds=_cpu_seconds(sample, run, with_official=with_official),
-        official=official or NOT_ASKED,
+        official=official or NOT_REQUESTED,
         careful=careful,
         groups=sample.task.groups or msgspec.UNSET,
         flags=[OTHER_ANSWERS] if has_other_answers else msgspec.UNSET,

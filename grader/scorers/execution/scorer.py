@@ -20,10 +20,10 @@ from grader.scorers.execution.inputs.outputs import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
 from grader.scorers.execution.tasks import CodeTask, tasks_from
 from grader.scorers.interface import (
-    Marks,
-    OwnFile,
-    Scored,
+    SampleDetails,
     Scorer,
+    ScorerFile,
+    ScorerOutput,
     Summary,
     Words,
     missing_reading,
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from grader.models.prompt import Asking, Sampling, Turn
     from grader.options import Options
     from grader.results import Metric, SandboxProvenance
-    from grader.scorers.asking import SampleScorer
-    from grader.scorers.interface import Earlier, Observe, Run
+    from grader.scorers.interface import EarlierRun, Observe, Run
+    from grader.scorers.sample_scorer import SampleScorer
 
 JUDGE = 2
 """Version of the rules by which careful verdicts are reached: since 2, answers are compared with the reference's."""
@@ -56,7 +56,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     declaration = ExecutionBenchmark
     sample_facts = ExecutionFacts
     options: ClassVar[frozenset[str]] = frozenset({"k"})
-    own_file: ClassVar[str] = "_executed.json"
+    file_ending: ClassVar[str] = "_executed.json"
     runs_programs = True
     modes: ClassVar[Mapping[str, str]] = prompts.MODES
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
@@ -105,7 +105,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         has_calls = any(task.solution or task.cases for task in run.tasks.values())
         return [*names, pass_metrics.CALLS_RIGHT] if has_calls else names
 
-    def without_metric(self, name: str, source: Run[ExecutionBenchmark, CodeTask] | Report) -> str:
+    def missing_metric_hint(self, name: str, source: Run[ExecutionBenchmark, CodeTask] | Report) -> str:
         """Say how to get a pass@k, or that there are too few samples for it, or that nothing is linted."""
         k = pass_metrics.k_of(name)
         if isinstance(source, Report):
@@ -122,7 +122,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         ks = {k, *filter(None, map(pass_metrics.k_of, self.metric_names(source)))}
         return f" Add -k {','.join(map(str, sorted(ks)))}."
 
-    def score(self, run: Run[ExecutionBenchmark, CodeTask]) -> Scored:
+    def score(self, run: Run[ExecutionBenchmark, CodeTask]) -> ScorerOutput:
         """Execute and score; raises a GradeError."""
         protocol = run.benchmark.protocols[run.protocol].with_timeout(run.options.timeout)
         ks = phases.wanted_k(run.options.k, _counts(run), protocol)
@@ -138,21 +138,21 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
             metrics = pass_metrics.metrics(samples, ks, has_linter=protocol.lint)
 
         def write_executed(stem: Path) -> Path:
-            path = stem.with_name(f"{stem.name}{self.own_file}")
+            path = stem.with_name(f"{stem.name}{self.file_ending}")
             executed_file.write(path, _records(run, executions, protocol))
             return path
 
         notes = [*executions.notes, *_notes_on_judged_tasks(samples, ks)]
-        return Scored(
+        return ScorerOutput(
             samples=samples,
             metrics=metrics,
             notes=[*_python_notes(executions.sandbox), *map(Note, notes)],
             sandbox=executions.sandbox,
             judge_version=JUDGE,
-            write_own=write_executed,
+            write_scorer_file=write_executed,
         )
 
-    def outside_careful(self, run: Run[ExecutionBenchmark, CodeTask]) -> list[str]:
+    def unjudged_task_notes(self, run: Run[ExecutionBenchmark, CodeTask]) -> list[str]:
         """Name the tasks that are not judged carefully. Tests and reference solutions run, and no prediction does."""
         protocol = run.benchmark.protocols[run.protocol].with_timeout(run.options.timeout)
         # What a script prints can always be compared.
@@ -169,7 +169,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
         return ProgramScorer(msgspec.structs.replace(run, options=_options(run)))
 
-    def rescore(self, earlier: Earlier[ExecutionBenchmark]) -> Scored:
+    def rescore(self, earlier: EarlierRun[ExecutionBenchmark]) -> ScorerOutput:
         """Compute the metrics again, from the results file or an `_executed.json` of the official evaluator."""
         report = earlier.report
         samples = report.samples if report is not None else _from_executed(earlier)
@@ -180,7 +180,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         ks = phases.wanted_k(earlier.options.k, counts, version)
         notes = [Note(FROM_EXECUTED)] if report is None else None
         metrics = pass_metrics.metrics(samples, ks, has_linter=version.lint)
-        return Scored(samples=samples, metrics=metrics, notes=notes)
+        return ScorerOutput(samples=samples, metrics=metrics, notes=notes)
 
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give, for every k that it has, and for a linter if it had one."""
@@ -194,11 +194,11 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         """Return the function that gives a task's value in a metric."""
         return pass_metrics.observation_function(name)
 
-    def would_have(self, report: Report, name: str, group: str | None) -> bool:
+    def would_report_metric(self, report: Report, name: str, group: str | None) -> bool:
         """Whether a report would have this metric: for pass@k, whether some task has k samples."""
         k = pass_metrics.k_of(name)
         if k is None:
-            return super().would_have(report, name, group)
+            return super().would_report_metric(report, name, group)
         has_any = any(pass_metrics.k_of(metric.name) for metric in report.metrics)
         return has_any and any(len(members) >= k for members in in_group(report, group).values())
 
@@ -206,13 +206,13 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         """Return the curve of pass@k over k."""
         return Summary(curve=curve(report))
 
-    def marks(self, sample: SampleResult) -> Marks:
+    def sample_details(self, sample: SampleResult) -> SampleDetails:
         """Return how the program's answers differ from the reference solution's, and where the tests failed."""
         facts = facts_of(sample)
         facts_to_show = [*_test_facts(sample), *_call_facts(sample)]
-        return Marks(facts=facts_to_show, failed_test=facts.failed_test or "", failed_line=facts.failed_line)
+        return SampleDetails(facts=facts_to_show, failed_test=facts.failed_test or "", failed_line=facts.failed_line)
 
-    def read_own_file(self, report: Report, path: Path) -> OwnFile:
+    def read_scorer_file(self, report: Report, path: Path) -> ScorerFile:
         """Read the programs of an `_executed.json`."""
         return executed_file.programs_of(report, path)
 
@@ -337,7 +337,7 @@ def _records(
             yield executed_file.record(record, completions, programs, executions.results[qid], protocol)
 
 
-def _from_executed(earlier: Earlier[ExecutionBenchmark]) -> list[SampleResult]:
+def _from_executed(earlier: EarlierRun[ExecutionBenchmark]) -> list[SampleResult]:
     path, stem = earlier.path, earlier.stem
     executed_path = path if stem.name.endswith("_executed") else stem.with_name(f"{stem.name}_executed.json")
     if not executed_path.is_file():

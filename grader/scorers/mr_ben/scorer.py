@@ -11,7 +11,7 @@ from grader.errors import InputError, UsageError
 from grader.models.prompt import Sampling, Turn
 from grader.predictions.file import PredictionFile
 from grader.results import Note, facts_as
-from grader.scorers.interface import Marks, Scored, Scorer, Summary, Words
+from grader.scorers.interface import SampleDetails, Scorer, ScorerOutput, Summary, Words
 from grader.scorers.mr_ben import metrics as mr_ben_metrics
 from grader.scorers.mr_ben import mr_score, prompts, tasks
 from grader.scorers.mr_ben.facts import MrBenFacts, MrBenRunFacts, facts_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from grader.data.tables import Rows
     from grader.models.prompt import Asking
     from grader.results import Metric, Report, SampleResult
-    from grader.scorers.interface import Earlier, Observe, Run
+    from grader.scorers.interface import EarlierRun, Observe, Run
     from grader.scorers.mr_ben.facts import ReadingFacts
 
 NO_JUDGE = (
@@ -57,7 +57,9 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies", "shots"})
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
-    def own_rows(self, declared: MrBenBenchmark, split: str, source: Path | PredictionFile | None) -> Rows | None:
+    def load_scorer_rows(
+        self, declared: MrBenBenchmark, split: str, source: Path | PredictionFile | None
+    ) -> Rows | None:
         """Load the subject files that exist, or return the rows of an official result file."""
         if isinstance(source, PredictionFile):
             return tasks.from_tables(source.rows, source.name) if isinstance(source.rows, dict) else None
@@ -85,7 +87,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         """Return the names of the metrics."""
         return (*mr_score.METRICS, mr_ben_metrics.PARSE_RATE)
 
-    def score(self, run: Run[MrBenBenchmark, MrBenTask]) -> Scored:
+    def score(self, run: Run[MrBenBenchmark, MrBenTask]) -> ScorerOutput:
         """Read, judge and score; raises a GradeError."""
         from grader.judge.session import judge_session
         from grader.scorers.mr_ben.samples import ask_judge, exclude_failures, make_samples, read
@@ -107,7 +109,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             difference_kinds=dict(kinds.most_common()),
             counts=mr_ben_metrics.tally(samples),
         )
-        return Scored(
+        return ScorerOutput(
             samples=samples,
             facts=facts,
             notes=[
@@ -120,9 +122,9 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             judge=session.provenance,
         )
 
-    def rescore(self, earlier: Earlier[MrBenBenchmark]) -> Scored:
+    def rescore(self, earlier: EarlierRun[MrBenBenchmark]) -> ScorerOutput:
         """Compute the metrics of an earlier run again, with the weights that are declared now."""
-        report = earlier.existing()
+        report = earlier.require_report()
         weights = weights_of(earlier.benchmark)
         facts = MrBenRunFacts(
             weights=weights._asdict(),
@@ -131,7 +133,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             counts=mr_ben_metrics.tally(report.samples),
         )
         other_notes = [note for note in report.notes if note.kind != WEIGHTS]
-        return Scored(
+        return ScorerOutput(
             samples=report.samples,
             facts=facts,
             notes=[*other_notes, *weight_notes(weights)],
@@ -175,14 +177,14 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         number = counted(len({sample.observation for sample in report.samples}), "question")
         return Summary(
             lines=[f"n counts questions: {number} with {counted(len(report.samples), 'graded solution')}."],
-            made=msgspec.to_builtins(_run_facts(report)),
+            facts=msgspec.to_builtins(_run_facts(report)),
         )
 
-    def marks(self, sample: SampleResult) -> Marks:
+    def sample_details(self, sample: SampleResult) -> SampleDetails:
         """Return what each reading found, the gold step, and the judge's reply."""
         facts = facts_of(sample)
         facts_shown = (("gold step", facts.gold_step), ("difference", facts.difference), ("judge's reply", facts.judge))
-        return Marks(
+        return SampleDetails(
             kind=facts.difference or "",
             gold=facts.gold,
             facts=[(name, value) for name, value in facts_shown if value],

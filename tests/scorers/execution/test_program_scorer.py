@@ -15,11 +15,11 @@ from grader.options import Options
 from grader.results import Outcome, Reading, SampleResult
 from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
-from grader.scorers.asking import Asked
 from grader.scorers.execution import program_scorer
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.interface import Run
-from grader.scorers.one_by_one import NO_FILE
+from grader.scorers.plain_sample_scorer import NO_FILE
+from grader.scorers.sample_scorer import ScoreRequest
 from tests.scorers.execution import test_pipeline
 from tests.scorers.execution.made import make
 from tests.scorers.execution.test_pipeline import EVIDENCE, Named, program
@@ -87,12 +87,12 @@ def graded(pool: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[program_
         yield made
 
 
-def score(graded: program_scorer.ProgramScorer, asked: list[Asked]) -> list[SampleResult]:
+def score(graded: program_scorer.ProgramScorer, asked: list[ScoreRequest]) -> list[SampleResult]:
     return graded.score(asked)
 
 
 def test_a_careful_reading_needs_no_official_run(graded: program_scorer.ProgramScorer, pool: Scripted) -> None:
-    (result,) = score(graded, [Asked(qid="plain", text=program("a"))])
+    (result,) = score(graded, [ScoreRequest(qid="plain", text=program("a"))])
     assert (result.careful.outcome, result.careful.credit) == (Outcome.PASSED, 1)
     assert (result.official.outcome, result.official.rule) == (Outcome.UNSCORED, "not_asked")
     assert result.seconds == EVIDENCE["cpu"]
@@ -100,7 +100,10 @@ def test_a_careful_reading_needs_no_official_run(graded: program_scorer.ProgramS
 
 
 def test_official_runs_are_those_asked_for_and_come_last(graded: program_scorer.ProgramScorer, pool: Scripted) -> None:
-    asked = [Asked(qid="plain", text=program("a"), official=True), Asked(qid="plain", text=program("a + 0"))]
+    asked = [
+        ScoreRequest(qid="plain", text=program("a"), official=True),
+        ScoreRequest(qid="plain", text=program("a + 0")),
+    ]
     first, second = score(graded, asked)
     assert pool.kinds.count("run") == 1
     assert pool.kinds[-1] == "run"
@@ -110,7 +113,7 @@ def test_official_runs_are_those_asked_for_and_come_last(graded: program_scorer.
 def test_within_a_round_every_program_has_answered_before_the_first_is_judged(
     graded: program_scorer.ProgramScorer, pool: Scripted
 ) -> None:
-    score(graded, [Asked(qid=qid, text=program(f"a + {n}")) for n in range(4) for qid in ("plain", "odd")])
+    score(graded, [ScoreRequest(qid=qid, text=program(f"a + {n}")) for n in range(4) for qid in ("plain", "odd")])
     order = list(dict.fromkeys(pool.kinds))
     assert [kind for kind in pool.kinds if kind != "record"] == sorted(
         (kind for kind in pool.kinds if kind != "record"), key=order.index
@@ -120,7 +123,7 @@ def test_within_a_round_every_program_has_answered_before_the_first_is_judged(
 
 def test_calls_are_recorded_once_for_all_rounds(graded: program_scorer.ProgramScorer, pool: Scripted) -> None:
     for number in range(3):
-        score(graded, [Asked(qid="plain", text=program(f"a + {number}"))])
+        score(graded, [ScoreRequest(qid="plain", text=program(f"a + {number}"))])
     assert pool.kinds.count("record") == 1
 
 
@@ -128,21 +131,21 @@ def test_a_recording_that_was_lost_is_made_again_and_its_samples_never_meet_thei
     graded: program_scorer.ProgramScorer, pool: Scripted
 ) -> None:
     pool.lost = {"record"}
-    (result,) = score(graded, [Asked(qid="plain", text=program("a"))])
+    (result,) = score(graded, [ScoreRequest(qid="plain", text=program("a"))])
     assert result.careful.outcome is Outcome.UNSCORED
     assert "the sandbox died" in result.careful.detail
     pool.lost = set()
-    (result,) = score(graded, [Asked(qid="plain", text=program("a"))])
+    (result,) = score(graded, [ScoreRequest(qid="plain", text=program("a"))])
     assert result.careful.outcome is Outcome.PASSED
 
 
 def test_a_task_whose_calls_are_unknown_is_not_judged(graded: program_scorer.ProgramScorer, pool: Scripted) -> None:
     careful = Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail="the tests pass a function", rule="apart")
     for text in (program("a"), "no program"):
-        (result,) = score(graded, [Asked(qid="odd", text=text)])
+        (result,) = score(graded, [ScoreRequest(qid="odd", text=text)])
         assert result.careful == careful
     assert "answer" not in pool.kinds
-    (result,) = score(graded, [Asked(qid="odd", text=program("a"), official=True)])
+    (result,) = score(graded, [ScoreRequest(qid="odd", text=program("a"), official=True)])
     assert (result.official.outcome, result.careful) == (Outcome.PASSED, careful)
 
 
@@ -167,7 +170,7 @@ def test_what_the_tests_do_not_confirm_is_named_by_the_evidence(
 ) -> None:
     pool.verdict = {"confirmed": False, "reason": verdict[0], "kind": verdict[1]}
     pool.answered = EVIDENCE | answered
-    (result,) = score(graded, [Asked(qid="plain", text=program("a"))])
+    (result,) = score(graded, [ScoreRequest(qid="plain", text=program("a"))])
     assert (result.careful.outcome, result.careful.credit) == (outcome, 0)
     assert detail in result.careful.detail
 
@@ -175,5 +178,5 @@ def test_what_the_tests_do_not_confirm_is_named_by_the_evidence(
 def test_what_infrastructure_lost_is_unscored(graded: program_scorer.ProgramScorer, pool: Scripted) -> None:
     for kind in ("lint", "answer", "judge"):
         pool.lost = {kind}
-        (result,) = score(graded, [Asked(qid="plain", text=program(f"a + len('{kind}')"))])
+        (result,) = score(graded, [ScoreRequest(qid="plain", text=program(f"a + len('{kind}')"))])
         assert result.careful.outcome is Outcome.UNSCORED, kind

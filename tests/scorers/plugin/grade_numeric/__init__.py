@@ -13,14 +13,14 @@ from grader.scorers.interface import (
     Block,
     Columns,
     Facts,
-    Marks,
     Outcome,
     Reading,
     ReadingName,
     Run,
+    SampleDetails,
     SampleResult,
-    Scored,
     Scorer,
+    ScorerOutput,
     Settings,
     Summary,
     TableBlock,
@@ -93,11 +93,11 @@ class Numeric(Scorer[NumericBenchmark, NumericTask]):
         """Turn rows into tasks."""
         return rows.tasks(lambda row: _task(row, declared.columns))
 
-    def score(self, run: Run[NumericBenchmark, NumericTask]) -> Scored:
+    def score(self, run: Run[NumericBenchmark, NumericTask]) -> ScorerOutput:
         """Read a number from every reply, both ways."""
         tolerance = run.benchmark.settings.tolerance
         samples = [_sample(*reply, tolerance) for reply in run.replies()]
-        return Scored(samples=run.marked(samples))
+        return ScorerOutput(samples=run.with_task_data(samples))
 
     def summary(self, report: Report) -> Summary:
         """Show how far off the wrong answers are."""
@@ -108,9 +108,9 @@ class Numeric(Scorer[NumericBenchmark, NumericTask]):
         )
         return Summary(lines=[f"Wrong answers with a number: {len(far)}."], tables=[table] if rows else [])
 
-    def marks(self, sample: SampleResult) -> Marks:
+    def sample_details(self, sample: SampleResult) -> SampleDetails:
         """Show the right number."""
-        return Marks(facts=[("target", f"{_facts(sample).target:g}")])
+        return SampleDetails(facts=[("target", f"{_facts(sample).target:g}")])
 
 
 def _task(row: Mapping[str, object], columns: NumericColumns) -> NumericTask:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from grader.results import SampleResult
 
-NOT_ASKED = Reading(
+NOT_REQUESTED = Reading(
     outcome=Outcome.UNSCORED, credit=None, detail="not requested (official=True requests it)", rule="not_asked"
 )
 """The official reading of a sample for which only the careful reading was requested."""
@@ -22,7 +22,7 @@ NOT_ASKED = Reading(
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=86_400)]
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ScoreRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A request to score one sample, also as clients send it. 0 and empty mean: as its task says."""
 
     text: str
@@ -50,7 +50,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 Lane = Literal["usual", "loops"]
-"""Samples of a lane wait for each other only. `loops`: those that are most of the ones that never end."""
+"""Samples of a lane wait for each other only. `loops`: samples that seldom end, so that no other waits for them."""
 
 
 class LaneSize(NamedTuple):
@@ -73,7 +73,7 @@ class SampleScorer(Protocol):
     def __exit__(self, *_: object) -> None:
         """Release all resources."""
 
-    def score(self, asked: Sequence[Asked]) -> Sequence[SampleResult]:
+    def score(self, requests: Sequence[ScoreRequest]) -> Sequence[SampleResult]:
         """Return one result per sample, in the given order, all with `sample` 0; raises a GradeError.
 
         After an InfrastructureError it can be asked again.
@@ -86,5 +86,5 @@ class SampleScorer(Protocol):
         """Forget what is known of a task, because it is no longer among the run's tasks."""
 
     @property
-    def lost(self) -> int:
+    def lost_sandboxes(self) -> int:
         """Number of sandboxes lost so far."""

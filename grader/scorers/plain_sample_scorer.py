@@ -9,26 +9,26 @@ import msgspec
 
 from grader.predictions import outcomes
 from grader.predictions.file import PredictionFile
-from grader.scorers.asking import LaneSize
+from grader.scorers.sample_scorer import LaneSize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from grader.predictions.outcomes import Oddities
     from grader.results import SampleResult
-    from grader.scorers.asking import Asked, Lane
     from grader.scorers.interface import Run, Scorer
+    from grader.scorers.sample_scorer import Lane, ScoreRequest
     from grader.task import Task
 
 NO_FILE = PredictionFile(name="samples", path=None, format="grade", records=[])
 """A placeholder for the prediction file, for predictions that do not come from a file."""
 
 
-class Scoring:
+class PlainSampleScorer:
     """A sample scorer that calls the scorer's own `score`: for scorers that only read texts or ask a judge."""
 
     lanes: ClassVar[Mapping[Lane, LaneSize]] = {"usual": LaneSize(threads=1, samples=64)}
-    lost = 0
+    lost_sandboxes = 0
 
     def __init__(self, scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:
         self._scorer, self._run = scorer, run
@@ -45,19 +45,19 @@ class Scoring:
     def forget(self, qid: str) -> None:
         """Do nothing: nothing is known of a task."""
 
-    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
+    def score(self, requests: Sequence[ScoreRequest]) -> list[SampleResult]:
         """Return one result per sample."""
-        found: dict[int, SampleResult] = {}
-        for layer in _layers(asked):
-            run = self._of({asked[place].qid: [asked[place].text] for place in layer})
+        results: dict[int, SampleResult] = {}
+        for indices in _batches(requests):
+            run = self._run_with({requests[index].qid: [requests[index].text] for index in indices})
             samples = {sample.qid: sample for sample in self._scorer.score(run).samples}
-            found |= {place: samples[asked[place].qid] for place in layer}
-        return [found[place] for place in range(len(asked))]
+            results |= {index: samples[requests[index].qid] for index in indices}
+        return [results[index] for index in range(len(requests))]
 
-    def _of(self, predictions: dict[str, list[str]]) -> Run[Any, Any]:
+    def _run_with(self, predictions: dict[str, list[str]]) -> Run[Any, Any]:
         tasks = {qid: self._run.tasks[qid] for qid in predictions}
-        odd = oddities_of(tasks, predictions)
-        return msgspec.structs.replace(self._run, tasks=tasks, predictions=predictions, oddities=odd)
+        oddities = oddities_of(tasks, predictions)
+        return msgspec.structs.replace(self._run, tasks=tasks, predictions=predictions, oddities=oddities)
 
 
 def oddities_of(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]]) -> Oddities:
@@ -65,11 +65,11 @@ def oddities_of(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]])
     return outcomes.find_oddities(tasks, predictions, NO_FILE)
 
 
-def _layers(asked: Sequence[Asked]) -> Iterable[list[int]]:
-    """Yield layers of indices. A layer has at most one sample of each task, so that no task of a group has more."""
-    layers: dict[int, list[int]] = {}
-    seen = Counter[str]()
-    for place, one in enumerate(asked):
-        layers.setdefault(seen[one.qid], []).append(place)
-        seen[one.qid] += 1
-    return layers.values()
+def _batches(requests: Sequence[ScoreRequest]) -> Iterable[list[int]]:
+    """Yield batches of indices. A batch has at most one sample of each task, so that no task of a group has more."""
+    batches: dict[int, list[int]] = {}
+    counts = Counter[str]()
+    for index, request in enumerate(requests):
+        batches.setdefault(counts[request.qid], []).append(index)
+        counts[request.qid] += 1
+    return batches.values()
