@@ -95,7 +95,7 @@ def _executes(declared: Benchmark) -> bool:
 
 def _sandboxes(asked: Sandbox) -> Sequence[Sandbox]:
     """Return the sandboxes to test: the given one, or all that this machine has."""
-    return [asked] if asked != "auto" else choice.present() or ["auto"]
+    return [asked] if asked != "auto" else choice.available_backends() or ["auto"]
 
 
 def sample_folder(declared: Benchmark) -> Path:

@@ -82,10 +82,10 @@ def image_build(base: Any, python: str | None, benchmark: str | None, requiremen
     if benchmark is not None:
         more, python = _required(benchmark, python)
     observer = Lines(quiet=False)
-    if choice.choose(sandbox) == "docker":
+    if choice.choose_backend(sandbox) == "docker":
         image.build(docker.connect(), observer, base, python, more)
     else:
-        found = interpreters.choose(python)
+        found = interpreters.interpreter_for(python)
         folder = packages.prepare(found.minor, observer, found.path, more)
         say(f"Ready: {folder.name}")
 

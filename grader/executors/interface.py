@@ -48,7 +48,7 @@ class Executor(ABC):
 
     def key(self, job: Mapping[str, object]) -> str:
         """Return the key of a job's result: a hash of everything that can change it."""
-        return verdict_cache.key(job, self._identity, self._limits)
+        return verdict_cache.cache_key(job, self._identity, self._limits)
 
     @abstractmethod
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[str, Answer | str]]:

@@ -23,7 +23,7 @@ from grader.executors.interface import Executor
 from grader.results import NodeProvenance, SandboxProvenance
 from grader.sandbox import packages
 from grader.sandbox import verdict_cache as verdicts
-from grader.sandbox.channel import parcel
+from grader.sandbox.channel import pack_job
 from grader.sandbox.verdict_cache import VerdictCache
 
 try:
@@ -193,7 +193,7 @@ def _batches(jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[list[str], list[
     keys, packed, size = list[str](), list[bytes](), 0
     for key, job in jobs:
         keys.append(key)
-        packed.append(parcel(job))
+        packed.append(pack_job(job))
         size += len(packed[-1])
         if len(keys) == BATCH or size >= BATCH_BYTES:
             yield keys, packed

@@ -16,7 +16,7 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import SandboxProvenance
 from grader.sandbox import choice, packages
-from grader.sandbox.channel import opened
+from grader.sandbox.channel import unpack_job
 from grader.sandbox.interface import Answer, Limits
 from grader.sandbox.queue import ANSWER_SECONDS, JobQueue
 
@@ -74,7 +74,7 @@ def run(settings: bytes, jobs: list[bytes]) -> Done:
     """Run a batch of packed jobs; raises InfrastructureError with this machine's name."""
     try:
         queue, facts = _queue(settings)
-        found = dict(queue.run((str(place), opened(job)) for place, job in enumerate(jobs)))
+        found = dict(queue.run((str(place), unpack_job(job)) for place, job in enumerate(jobs)))
     except GradeError as error:
         raise InfrastructureError(f"The node {platform.node()} cannot run programs: {error}") from None
     return Done(facts=facts, answers=[found[str(place)] for place in range(len(jobs))])

@@ -233,7 +233,7 @@ class Pool:
         connection = connect(self._settings, seconds)
         with self._lock:
             # The process sends nothing unasked, so readable data means that it has ended.
-            if self._is_closed or (self._present is not None and not channel.ready(0, readable=[self._present])):
+            if self._is_closed or (self._present is not None and not channel.wait_ready(0, readable=[self._present])):
                 return connection
             if self._present is not None:
                 self._present.close()

@@ -1,6 +1,6 @@
 """The scheduler: threads score waiting samples, a few at a time, and no client waits longer than it asked to.
 
-Most programs that never end have a `while` loop. They have threads of their own, so that others never wait for them.
+Programs with loops have threads of their own (see `has_loop`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import msgspec
 
 from grader.errors import GradeError, InfrastructureError
 from grader.pool.messages import PoolState, unscored
+from grader.sandbox.roles import has_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -101,7 +102,7 @@ class Scheduler:
         """Add the samples of one request to the queue."""
         lanes: dict[Lane, list[Waiting]] = {}
         for item in items:
-            lane: Lane = "loops" if "loops" in self._queues and "while" in item.asked.text else "usual"
+            lane: Lane = "loops" if "loops" in self._queues and has_loop(item.asked.text) else "usual"
             lanes.setdefault(lane, []).append(item)
         with self._changed:
             for lane, some in lanes.items():

@@ -143,7 +143,7 @@ def wait_until_ended(pid: int, seconds: float) -> None:
         with contextlib.suppress(OSError):
             handle = os.pidfd_open(pid)
             try:
-                channel.ready(seconds, readable=[handle])
+                channel.wait_ready(seconds, readable=[handle])
             finally:
                 os.close(handle)
 
@@ -186,7 +186,7 @@ def _line(fd: int, deadline: float) -> bytes:
     """Return the first line; less than a line if the stream or the time ends before."""
     data = b""
     while not data.endswith(b"\n"):
-        part = os.read(fd, 1 << 16) if channel.ready(deadline - time.monotonic(), readable=[fd]) else b""
+        part = os.read(fd, 1 << 16) if channel.wait_ready(deadline - time.monotonic(), readable=[fd]) else b""
         if not part:
             break
         data += part

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import os
 import platform
-import random
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,7 +14,16 @@ from typing import TYPE_CHECKING
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
 from grader.sandbox import channel, interpreters, packages
-from grader.sandbox.interface import INSIDE_SITE, Answer, BackendName, Limits, SupervisorLostError, environment
+from grader.sandbox.interface import (
+    INSIDE_SITE,
+    UIDS_PER_SUPERVISOR,
+    Answer,
+    BackendName,
+    Limits,
+    SupervisorLostError,
+    environment,
+    random_uids,
+)
 
 if TYPE_CHECKING:
     from grader.observer import Observer
@@ -88,13 +96,13 @@ class Bubblewrap:
     ) -> None:
         """`requirements`: the text of a requirements file whose packages must be there; else NotBuiltError."""
         self._limits = limits
-        self._python = interpreters.choose(python)
+        self._python = interpreters.interpreter_for(python)
         if requirements:
-            self._site = packages.find(self._python.minor, requirements)
+            self._site = packages.built_folder(self._python.minor, requirements)
         else:
             self._site = packages.prepare(self._python.minor, observer, self._python.path)
         self._code = packages.prepare_code(self._python)
-        self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
+        self._first_uid = random_uids()
         lock = packages.lock_digest(self._python.minor) + packages.suffix(requirements)
         facts = f"{packages.code_digest()}:{lock}:{self._python.version}:{platform.machine()}"
         self.identity = f"bubblewrap:{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
@@ -104,15 +112,15 @@ class Bubblewrap:
 
     def start(self, index: int, *, lint: bool = False) -> ProcessSupervisor:
         """Start one supervisor; once more if the first was killed. Raises InfrastructureError."""
-        # A user's process limit counts processes on the whole machine: every supervisor gets unique user ids.
-        variables = environment(self._limits, self._base + 16 * index, cgroup=False, lint=lint)
-        words = command(self._code, self._site, self._python)
+        uid = self._first_uid + UIDS_PER_SUPERVISOR * index
+        variables = environment(self._limits, uid, cgroup=False, lint=lint)
+        arguments = command(self._code, self._site, self._python)
         try:
-            return ProcessSupervisor(words, variables)
+            return ProcessSupervisor(arguments, variables)
         except SupervisorLostError:
-            _check_start(words, variables)
+            _check_start(arguments, variables)
         try:
-            return ProcessSupervisor(words, variables)
+            return ProcessSupervisor(arguments, variables)
         except SupervisorLostError as error:
             raise InfrastructureError("Two bubblewrap sandboxes were killed while they started.") from error
 
@@ -135,7 +143,7 @@ def executable() -> str | None:
     return shutil.which("bwrap")
 
 
-def readable(python: Interpreter) -> list[Path]:
+def readable_paths(python: Interpreter) -> list[Path]:
     """Return the paths of this machine that a program may read: the interpreter, its library, and shared libraries.
 
     A parent folder comes before the paths in it.
@@ -148,7 +156,7 @@ def readable(python: Interpreter) -> list[Path]:
     return sorted(path for path in {*folders, python.path} if path.exists())
 
 
-def installed(folders: list[Path]) -> list[Path]:
+def installed_package_folders(folders: list[Path]) -> list[Path]:
     """Return the folders of installed packages in `folders`. The grader, with tests and answers, may be in one."""
     names = ("site-packages", "dist-packages")
     patterns = [f"{middle}{name}" for name in names for middle in ("", "python*/")]
@@ -157,47 +165,47 @@ def installed(folders: list[Path]) -> list[Path]:
 
 def command(code: Path, site: Path, python: Interpreter) -> list[str]:
     """Return the command line that starts a supervisor."""
-    present = readable(python)
-    words = [executable() or "bwrap", "--die-with-parent", "--as-pid-1", "--new-session", "--hostname", "sandbox"]
-    words += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    present = readable_paths(python)
+    arguments = [executable() or "bwrap", "--die-with-parent", "--as-pid-1", "--new-session", "--hostname", "sandbox"]
+    arguments += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if os.getuid() == 0:
-        words += ["--cap-drop", "ALL"]
+        arguments += ["--cap-drop", "ALL"]
         for capability in CAPABILITIES:
-            words += ["--cap-add", capability]
+            arguments += ["--cap-add", capability]
     else:
-        words += ["--unshare-user", "--cap-drop", "ALL"]
+        arguments += ["--unshare-user", "--cap-drop", "ALL"]
     # bubblewrap creates the parent folders of a mount without access for other users, but programs are other users.
     parents = {p for path in (*present, Path(_INSIDE_CODE)) for p in path.parents}
     for folder in sorted(parents - {Path("/")}):
-        words += ["--perms", "0755", "--dir", str(folder)]
+        arguments += ["--perms", "0755", "--dir", str(folder)]
     for path in present:
-        words += ["--ro-bind", str(path), str(path)]
+        arguments += ["--ro-bind", str(path), str(path)]
     if not any(folder.is_relative_to("/tmp") for folder in parents):  # noqa: S108 - inside
         # Each program's own folder, in which it starts.
-        words += ["--symlink", "/proc/self/cwd", "/tmp"]  # noqa: S108
-    for path in installed(present):
-        words += ["--tmpfs", str(path), "--remount-ro", str(path)]
+        arguments += ["--symlink", "/proc/self/cwd", "/tmp"]  # noqa: S108
+    for path in installed_package_folders(present):
+        arguments += ["--tmpfs", str(path), "--remount-ro", str(path)]
     for name in ("/bin", "/sbin", "/lib", "/lib64", "/lib32"):
         path = Path(name)
         if path.is_symlink():
-            words += ["--symlink", str(path.readlink()), name]
+            arguments += ["--symlink", str(path.readlink()), name]
         elif path.is_dir():
-            words += ["--ro-bind", name, name]
+            arguments += ["--ro-bind", name, name]
     for name in ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime"):
-        words += ["--ro-bind-try", name, name]
-    words += ["--ro-bind", str(code), _INSIDE_CODE, "--ro-bind", str(site), INSIDE_SITE]
-    words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
-    for place in ("/dev/shm", "/scratch"):  # noqa: S108 - inside
-        words += ["--perms", "1777", "--size", str(64 << 20), "--tmpfs", place]
-    words += ["--remount-ro", "/", "--chdir", "/"]
-    return [*words, str(python.path), "-u", "-B", f"{_INSIDE_CODE}/runner.py"]
+        arguments += ["--ro-bind-try", name, name]
+    arguments += ["--ro-bind", str(code), _INSIDE_CODE, "--ro-bind", str(site), INSIDE_SITE]
+    arguments += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+    for folder_name in ("/dev/shm", "/scratch"):  # noqa: S108 - inside
+        arguments += ["--perms", "1777", "--size", str(64 << 20), "--tmpfs", folder_name]
+    arguments += ["--remount-ro", "/", "--chdir", "/"]
+    return [*arguments, str(python.path), "-u", "-B", f"{_INSIDE_CODE}/runner.py"]
 
 
-def _check_start(words: list[str], variables: dict[str, str]) -> None:
+def _check_start(arguments: list[str], variables: dict[str, str]) -> None:
     """Start a supervisor whose input is empty, so that it ends at once; raises InfrastructureError with its output."""
     try:
-        done = subprocess.run(  # noqa: S603 - our own words
-            words,
+        completed = subprocess.run(  # noqa: S603 - our own words
+            arguments,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -205,9 +213,9 @@ def _check_start(words: list[str], variables: dict[str, str]) -> None:
             check=False,
             env=variables,
         )
-        if done.returncode == 0:
+        if completed.returncode == 0:
             return
-        output = done.stderr.strip()[-600:]
+        output = completed.stderr.strip()[-600:]
     except (OSError, subprocess.TimeoutExpired) as error:
         output = str(error)
     # Messages of bubblewrap itself begin with its name. After a traceback of the supervisor, the sandbox had started.

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     Waited = int | socket | IO[bytes]
 
 
-def ready(timeout: float, *, readable: Sequence[Waited] = (), writable: Sequence[Waited] = ()) -> bool:
+def wait_ready(timeout: float, *, readable: Sequence[Waited] = (), writable: Sequence[Waited] = ()) -> bool:
     """Return True as soon as one of them can be read or written, or has ended; False after `timeout` seconds.
 
     Raises ValueError if one is closed.
     """
-    asked = dict.fromkeys(readable, selectors.EVENT_READ)
-    for each in writable:
-        asked[each] = asked.get(each, 0) | selectors.EVENT_WRITE
+    events_of = dict.fromkeys(readable, selectors.EVENT_READ)
+    for file in writable:
+        events_of[file] = events_of.get(file, 0) | selectors.EVENT_WRITE
     with selectors.PollSelector() as poll:
-        for each, events in asked.items():
-            poll.register(each, events)
+        for file, events in events_of.items():
+            poll.register(file, events)
         return bool(poll.select(max(0.0, timeout)))
 
 
@@ -42,11 +42,11 @@ MAX_FRAME = 64 << 20
 
 def wait(reading: Waited, writing: Waited | None, timeout: float) -> None:
     """Return when one of two files of a stream can be read or written; raises TimeoutError, ValueError or OSError."""
-    if not ready(timeout, readable=[reading], writable=[] if writing is None else [writing]):
+    if not wait_ready(timeout, readable=[reading], writable=[] if writing is None else [writing]):
         raise TimeoutError(f"no data went through for {timeout:.0f} s")
 
 
-def parcel(job: Job) -> bytes:
+def pack_job(job: Job) -> bytes:
     """Return a job as bytes: the length of its JSON, the JSON, and the bytes that it has, as they are."""
     parts: list[bytes] = []
     start = 0
@@ -61,18 +61,21 @@ def parcel(job: Job) -> bytes:
     return b"".join([struct.pack(">I", len(head)), head, *parts])
 
 
-def opened(data: bytes) -> Job:
-    """Return the job that `parcel` has made bytes of; raises ValueError."""
+def unpack_job(data: bytes) -> Job:
+    """Return the job that `pack_job` has made bytes of; raises ValueError."""
     start = 4 + int.from_bytes(data[:4], "big")
 
-    def take(found: dict[str, Any]) -> Any:
-        return data[slice(*(start + at for at in found["part"]))] if found.keys() == {"part"} else found
+    def part_of(value: dict[str, Any]) -> Any:
+        return data[slice(*(start + offset for offset in value["part"]))] if value.keys() == {"part"} else value
 
-    return cast("Job", json.loads(data[4:start], object_hook=take))
+    return cast("Job", json.loads(data[4:start], object_hook=part_of))
 
 
-def _answer(data: bytes) -> Answer:
-    """Return the answer in a message. The bytes behind its JSON are the messages of a program, if it has any."""
+def _parse_answer(data: bytes) -> Answer:
+    """Return the answer in a message; raises ValueError.
+
+    A message is the length of its JSON, the JSON, and what a program wrote, as it is: its transcript.
+    """
     end = 4 + int.from_bytes(data[:4], "big")
     message = compact_json.decode(data[4:end], printable=True)
     if not isinstance(message, dict):
@@ -107,7 +110,7 @@ class Channel(ABC):
         It also receives while it sends. A supervisor takes no more jobs while its answer is not read, so if both sides
         only wrote, both would wait for ever.
         """
-        data = parcel(job)
+        data = pack_job(job)
         view = memoryview(struct.pack(">I", len(data)) + data)
         try:
             while view := view[self.write(view) :]:
@@ -125,7 +128,7 @@ class Channel(ABC):
             raise SupervisorLostError(f"a message of {length} bytes is too long")
         data = self._take(length, deadline)
         try:
-            return _answer(data)
+            return _parse_answer(data)
         except (ValueError, RecursionError) as error:
             raise SupervisorLostError(f"not a message: {error}") from error
 
@@ -135,9 +138,9 @@ class Channel(ABC):
                 self._read(max(0.0, deadline - time.monotonic()))
             except (OSError, ValueError) as error:
                 raise SupervisorLostError(f"no answer: {error}") from error
-        taken = bytes(self._received[:count])
+        data = bytes(self._received[:count])
         del self._received[:count]
-        return taken
+        return data
 
     def _read(self, timeout: float) -> None:
         part = self.read(timeout)

@@ -28,22 +28,26 @@ NEITHER = (
 FORBIDDEN = "{} bubblewrap is not installed (`apt-get install bubblewrap`). Nothing was executed."
 
 
-def choose(asked: str) -> BackendName:
-    """Return the backend's name; raises InfrastructureError if none is available."""
+def choose_backend(name: str) -> BackendName:
+    """Return the backend that `--sandbox` names, for `auto` the best one here; raises InfrastructureError."""
     resources.needs_posix("A sandbox")
-    if asked in {"auto", "docker"} and (asked == "docker" or docker.available()):
+    if name == "docker" or (name == "auto" and docker.available()):
         return "docker"
     if bubblewrap.executable() is None:
-        if asked == "auto":
-            raise InfrastructureError(FORBIDDEN.format(denied) if (denied := engines.access_problem()) else NEITHER)
+        if name == "auto":
+            problem = engines.access_problem()
+            raise InfrastructureError(FORBIDDEN.format(problem) if problem else NEITHER)
         raise InfrastructureError(f"bubblewrap is not installed. {NEITHER}")
     return "bubblewrap"
 
 
-def present() -> list[BackendName]:
+def available_backends() -> list[BackendName]:
     """Return the backends that this machine has."""
-    there: dict[BackendName, bool] = {"docker": docker.available(), "bubblewrap": bubblewrap.executable() is not None}
-    return [name for name, is_there in there.items() if is_there]
+    is_available: dict[BackendName, bool] = {
+        "docker": docker.available(),
+        "bubblewrap": bubblewrap.executable() is not None,
+    }
+    return [name for name in is_available if is_available[name]]
 
 
 def open_backend(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Backend:
@@ -51,12 +55,12 @@ def open_backend(options: Options, limits: Limits, observer: Observer, python: s
 
     `python` is the Python version of the official environment (`3.12`); the sandbox uses it if it is available.
     """
-    name, more = choose(options.sandbox), options.requirements
+    name, requirements = choose_backend(options.sandbox), options.requirements
     try:
         if name == "docker":
-            return docker.Docker(limits, observer, runtime=options.runtime, python=python, requirements=more)
+            return docker.Docker(limits, observer, runtime=options.runtime, python=python, requirements=requirements)
         if not options.runtime:
-            return bubblewrap.Bubblewrap(limits, observer, python=python, requirements=more)
+            return bubblewrap.Bubblewrap(limits, observer, python=python, requirements=requirements)
     except packages.NotBuiltError:
         raise InfrastructureError(
             f"There is no {name} sandbox with the packages that {options.benchmark} requires. Build it: "
@@ -76,16 +80,16 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
     lines: list[str]
 
 
-def examine(asked: str, *, verbose: bool = False) -> Examination:
+def examine(sandbox: str, *, verbose: bool = False) -> Examination:
     """Examine both backends, then start a supervisor of the one that would be used. `verbose`: say what is inside."""
     lines = [f"grade runs on Python {platform.python_version()}, {resources.usable_cores()} cores"]
     try:
         resources.needs_posix("A sandbox")
         lines += [_docker_line(), _bubblewrap_line()]
-        name = choose(asked)
+        name = choose_backend(sandbox)
     except GradeError as error:
         return Examination(usable=False, lines=[*lines, f"none     {error}"])
-    lines.append(f"chosen   {name}" + (" (--sandbox auto: Docker if an engine answers)" if asked == "auto" else ""))
+    lines.append(f"chosen   {name}" + (" (--sandbox auto: Docker if an engine answers)" if sandbox == "auto" else ""))
     try:
         backend = _open(name)
         supervisor = backend.start(0)
@@ -116,8 +120,8 @@ def _open(name: str) -> Backend:
 
 
 def _docker_line() -> str:
-    place = engines.find()
-    if place is None:
+    engine = engines.find()
+    if engine is None:
         none = f"no engine answers{engines.docker_host_words()} (start it: `systemctl start docker`, or `dockerd`)"
         return f"docker   {engines.access_problem() or none}"
     try:
@@ -127,7 +131,7 @@ def _docker_line() -> str:
     except GradeError as error:
         return f"docker   {error}"
     return (
-        f"docker   {place.name} at {place.address}: engine {version.get('Version', '?')}; image {image.tag()} {built}"
+        f"docker   {engine.name} at {engine.address}: engine {version.get('Version', '?')}; image {image.tag()} {built}"
     )
 
 
@@ -135,6 +139,6 @@ def _bubblewrap_line() -> str:
     program = bubblewrap.executable()
     if program is None:
         return "bwrap    not installed (`apt-get install bubblewrap`)"
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 - its path
-    who = "root" if os.getuid() == 0 else "an ordinary user"
-    return f"bwrap    {said.stdout.strip()}, would run as {who}"
+    completed = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 - its path
+    user = "root" if os.getuid() == 0 else "an ordinary user"
+    return f"bwrap    {completed.stdout.strip()}, would run as {user}"

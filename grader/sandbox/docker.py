@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import socket
 import ssl
 import struct
@@ -17,7 +16,15 @@ import msgspec
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
 from grader.sandbox import channel, engines, image
-from grader.sandbox.interface import Answer, BackendName, Limits, SupervisorLostError, environment
+from grader.sandbox.interface import (
+    UIDS_PER_SUPERVISOR,
+    Answer,
+    BackendName,
+    Limits,
+    SupervisorLostError,
+    environment,
+    random_uids,
+)
 
 if TYPE_CHECKING:
     from grader.observer import Observer
@@ -43,12 +50,12 @@ def connect() -> Any:
     """Return a client of an engine that answers; raises InfrastructureError."""
     import docker
 
-    place = engines.find()
-    if place is None and (denied := engines.access_problem()):
-        raise InfrastructureError(denied)
-    given_host = {} if place is None else {"DOCKER_HOST": place.address}
+    engine = engines.find()
+    if engine is None and (problem := engines.access_problem()):
+        raise InfrastructureError(problem)
+    host = {} if engine is None else {"DOCKER_HOST": engine.address}
     try:
-        client = docker.from_env(timeout=60, environment={**os.environ, **given_host})
+        client = docker.from_env(timeout=60, environment={**os.environ, **host})
         version = client.version()
     except (docker.errors.DockerException, OSError) as error:
         raise InfrastructureError(
@@ -57,16 +64,16 @@ def connect() -> Any:
         ) from error
     if engines.is_podman(version):
         client.close()
-        raise InfrastructureError(f"{engines.name_of(place)} is Podman {version.get('Version', '')}. {NOT_PODMAN}")
+        raise InfrastructureError(f"{engines.name_of(engine)} is Podman {version.get('Version', '')}. {NOT_PODMAN}")
     return client
 
 
 def available() -> bool:
     """Return quickly whether a usable engine answers; Podman's service is not usable."""
-    place = engines.find()
-    if place is None:
+    engine = engines.find()
+    if engine is None:
         return False
-    if place.address.startswith("unix://") and not place.is_podman:
+    if engine.address.startswith("unix://") and not engine.is_podman:
         return True
     with contextlib.suppress(InfrastructureError):
         connect()
@@ -93,14 +100,14 @@ class ContainerSupervisor(channel.Channel):
             self._container.start()
             self.greeting = self.receive(READY_SECONDS)
         except SupervisorLostError as error:
-            said = self._last_words()
+            output = self._last_output()
             self.close()
-            raise InfrastructureError(f"The sandbox container ended before it was ready ({error}). {said}") from error
+            raise InfrastructureError(f"The sandbox container ended before it was ready ({error}). {output}") from error
         except Exception as error:
             self.close()
             raise InfrastructureError(f"The Docker engine could not start a sandbox: {_short(error)}") from error
 
-    def _last_words(self) -> str:
+    def _last_output(self) -> str:
         with contextlib.suppress(Exception):
             return str(self._container.logs(tail=5).decode(errors="replace"))[-400:]
         return ""
@@ -173,27 +180,27 @@ class Docker:
         self._limits = limits
         self._runtime = runtime
         self._requirements = requirements
-        self._tag = image.tag(python, requirements)
-        """The wanted Python is in it; what is inside is in the image's label."""
-        self._connecting = threading.Lock()
-        self._connected: Any = None
-        found = _find(self._tag)
-        if found is None:
-            built = image.ensure(self._client, observer, python, requirements)
-            found = _Found(id=built.id, python=image.python_of(built.labels), engine=_version(self._client.version()))
-        self._image = found
-        self._first_uid = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
-        """Programs of each container have user ids that no other container or user has."""
+        # The tag names the wanted Python; the image's label says which one is inside.
+        tag = image.tag(python, requirements)
+        self._client_lock = threading.Lock()
+        self._connected_client: Any = None
+        self._image = _find(tag) or self._ensure_image(observer, python)
+        self._first_uid = random_uids()
         # It includes the image's id, because the same code can have another Python version if the base differs.
-        self.identity = f"docker:{self._tag}:{runtime or 'default'}:{found.id}"
+        self.identity = f"docker:{tag}:{runtime or 'default'}:{self._image.id}"
+
+    def _ensure_image(self, observer: Observer, python: str | None) -> _FoundImage:
+        built = image.ensure(self._client, observer, python, self._requirements)
+        engine = _version(self._client.version())
+        return _FoundImage(id=built.id, python=image.python_of(built.labels), engine=engine)
 
     @property
     def _client(self) -> Any:
         """The engine's client, created when it is first used: a run from the cache does not need to load the SDK."""
-        with self._connecting:
-            if self._connected is None:
-                self._connected = connect()
-            return self._connected
+        with self._client_lock:
+            if self._connected_client is None:
+                self._connected_client = connect()
+            return self._connected_client
 
     def load(self) -> None:
         """Load the SDK. Only `start` connects, so that nobody waits twice for an engine that hangs."""
@@ -207,9 +214,10 @@ class Docker:
         from docker.types import Ulimit
 
         memory = self._limits.sandbox_bytes + SUPERVISOR_BYTES
+        uid = self._first_uid + UIDS_PER_SUPERVISOR * index
         options: dict[str, Any] = {
-            "labels": {image.LABEL: "supervisor", OWNER_LABEL: owner()},
-            "environment": environment(self._limits, self._first_uid + 16 * index, cgroup=True, lint=lint),
+            "labels": {image.LABEL: "supervisor", OWNER_LABEL: owner_name()},
+            "environment": environment(self._limits, uid, cgroup=True, lint=lint),
             "stdin_open": True,
             "auto_remove": True,
             "network_mode": "none",
@@ -239,9 +247,9 @@ class Docker:
         count = 0
         # Containers of other graders may disappear in the meantime. An error here must never end a run.
         with contextlib.suppress(Exception):
-            listed = self._client.containers.list(all=True, filters={"label": OWNER_LABEL}, ignore_removed=True)
-            for container in listed:
-                if not alive(container.labels.get(OWNER_LABEL, "")):
+            filters = {"label": OWNER_LABEL}
+            for container in self._client.containers.list(all=True, filters=filters, ignore_removed=True):
+                if not is_owner_alive(container.labels.get(OWNER_LABEL, "")):
                     with contextlib.suppress(Exception):
                         container.remove(force=True, v=True)
                         count += 1
@@ -259,7 +267,7 @@ class Docker:
         )
 
 
-class _Found(msgspec.Struct, frozen=True, kw_only=True):
+class _FoundImage(msgspec.Struct, frozen=True, kw_only=True):
     """A built image: its id and Python version, and the version of its engine."""
 
     id: str
@@ -267,42 +275,45 @@ class _Found(msgspec.Struct, frozen=True, kw_only=True):
     engine: str
 
 
-def _find(tag: str) -> _Found | None:
+def _find(tag: str) -> _FoundImage | None:
     """Find an image without the SDK. If this fails in any way, return None: the SDK builds it or tells the reason."""
-    place = engines.find()
-    if place is None or place.is_podman:
+    engine = engines.find()
+    if engine is None or engine.is_podman:
         return None
-    version, facts = engines.ask(place, "/version"), engines.ask(place, f"/images/{tag}/json")
-    if version is None or engines.is_podman(version) or facts is None or not facts.get("Id"):
+    version, inspection = engines.get_json(engine, "/version"), engines.get_json(engine, f"/images/{tag}/json")
+    if version is None or engines.is_podman(version) or inspection is None or not inspection.get("Id"):
         return None
-    config = facts.get("Config")
+    config = inspection.get("Config")
     labels = config.get("Labels") if isinstance(config, dict) else None
-    return _Found(
-        id=str(facts["Id"]),
+    return _FoundImage(
+        id=str(inspection["Id"]),
         python=image.python_of(labels if isinstance(labels, dict) else None),
         engine=_version(version),
     )
 
 
-def _version(facts: dict[str, Any]) -> str:
-    return str(facts.get("Version", "unknown"))
+def _version(report: dict[str, Any]) -> str:
+    return str(report.get("Version", "unknown"))
 
 
-def owner() -> str:
+def owner_name() -> str:
     """Return a name for this process by which another grader on this machine can tell whether it is alive."""
-    return f"{_boot()}/{os.getpid()}/{_started(os.getpid())}"
+    return f"{_pid_scope()}/{os.getpid()}/{_process_start_time(os.getpid())}"
 
 
-def alive(name: str) -> bool:
-    """Whether the grader of that name is alive; one of another machine counts as alive (its lease ends it)."""
-    boot, _, rest = name.partition("/")
-    pid, _, started = rest.partition("/")
-    if boot != _boot() or not pid.isdigit():
-        return boot != _boot()
-    return _started(int(pid)) == started
+def is_owner_alive(name: str) -> bool:
+    """Whether the grader of that name is alive; one of another machine counts as alive.
+
+    Nobody knows that of another machine; if it is dead, its supervisor has noticed the closed channel and ended.
+    """
+    scope, _, process = name.partition("/")
+    pid, _, start_time = process.partition("/")
+    if scope != _pid_scope():
+        return True
+    return pid.isdigit() and _process_start_time(int(pid)) == start_time
 
 
-def _boot() -> str:
+def _pid_scope() -> str:
     """Return an id of the scope in which a pid is unique: this boot and this process namespace."""
     with contextlib.suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
@@ -310,8 +321,8 @@ def _boot() -> str:
     return socket.gethostname()
 
 
-def _started(pid: int) -> str:
-    """Return when a process started, in clock ticks since boot; "" if it does not exist."""
+def _process_start_time(pid: int) -> str:
+    """Return when a process started, in clock ticks since boot (field 22 of proc(5)); "" if it does not exist."""
     with contextlib.suppress(OSError, IndexError):
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
     return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import json
 import os
@@ -15,7 +14,7 @@ import msgspec
 PROBE_SECONDS = 2.0
 
 
-class Place(msgspec.Struct, frozen=True):
+class EngineAddress(msgspec.Struct, frozen=True):
     """A socket on which an engine may listen."""
 
     address: str
@@ -30,10 +29,10 @@ class Place(msgspec.Struct, frozen=True):
         return scheme == "unix" and "podman" in os.path.realpath(path)
 
 
-def places() -> list[Place]:
+def candidates() -> list[EngineAddress]:
     """Return the sockets to try, in order; only DOCKER_HOST if it is set."""
-    if given := os.environ.get("DOCKER_HOST"):
-        return [Place(given, "DOCKER_HOST")]
+    if address := os.environ.get("DOCKER_HOST"):
+        return [EngineAddress(address, "DOCKER_HOST")]
     runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
     sockets = (
         ("/var/run/docker.sock", "Docker"),
@@ -42,7 +41,7 @@ def places() -> list[Place]:
         (f"{runtime}/podman/podman.sock", "rootless Podman"),
         ("/run/podman/podman.sock", "Podman"),
     )
-    return [Place(f"unix://{path}", name) for path, name in sockets]
+    return [EngineAddress(f"unix://{path}", name) for path, name in sockets]
 
 
 def _homes() -> list[Path]:
@@ -53,52 +52,67 @@ def _homes() -> list[Path]:
         return []
 
 
-def find() -> Place | None:
-    """Return the first socket that answers. It is fast and needs no SDK."""
-    return next((place for place in places() if answers(place.address)), None)
+def find() -> EngineAddress | None:
+    """Return the first socket that accepts a connection. It is fast and needs no SDK."""
+    return next((engine for engine in candidates() if accepts_connection(engine.address)), None)
 
 
-def answers(address: str) -> bool:
+def accepts_connection(address: str) -> bool:
     """Whether an address accepts a connection; always True for ssh, which is not tried."""
-    scheme, _, place = address.partition("://")
-    with contextlib.suppress(OSError, ValueError):
+    return _connection_error(address) is None
+
+
+def _connection_error(address: str) -> Exception | None:
+    """Try to connect to an address; return the error."""
+    scheme, _, location = address.partition("://")
+    try:
         if scheme == "unix":
-            with socket.socket(socket.AF_UNIX) as probe:
-                probe.settimeout(PROBE_SECONDS)
-                probe.connect(place)
-            return True
-        if scheme in {"tcp", "http", "https"}:
-            name, _, port = place.rstrip("/").rpartition(":")
-            with socket.create_connection((name.strip("[]"), int(port)), PROBE_SECONDS):
-                return True
-    return scheme == "ssh"
+            _connect(location).close()
+        elif scheme in {"tcp", "http", "https"}:
+            host, _, port = location.rstrip("/").rpartition(":")
+            socket.create_connection((host.strip("[]"), int(port)), PROBE_SECONDS).close()
+        elif scheme != "ssh":
+            return ValueError(f"unknown scheme {scheme}")
+    except (OSError, ValueError) as error:
+        return error
+    return None
 
 
-def ask(place: Place, path: str) -> dict[str, Any] | None:
+def _connect(path: str) -> socket.socket:
+    """Return a socket that is connected to a local one; raises OSError."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(PROBE_SECONDS)
+    try:
+        connection.connect(path)
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def get_json(engine: EngineAddress, path: str) -> dict[str, Any] | None:
     """Return an engine's JSON answer to a GET request, or None. It needs no SDK, and asks at a local socket only."""
-    scheme, _, name = place.address.partition("://")
+    scheme, _, location = engine.address.partition("://")
     if scheme != "unix":
         return None
     connection = http.client.HTTPConnection("engine")
     try:
-        connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.settimeout(PROBE_SECONDS)
-        connection.sock.connect(name)
+        connection.sock = _connect(location)
         connection.request("GET", path)
         response = connection.getresponse()
-        said = json.loads(response.read())
+        content = json.loads(response.read())
     except (OSError, ValueError, http.client.HTTPException):
         return None
     finally:
         connection.close()
-    return said if response.status == http.HTTPStatus.OK and isinstance(said, dict) else None
+    return content if response.status == http.HTTPStatus.OK and isinstance(content, dict) else None
 
 
 def access_problem() -> str | None:
     """Return why no engine can be used, if the user may not connect to the socket of one; else None."""
-    for place in places():
-        scheme, _, path = place.address.partition("://")
-        if scheme == "unix" and not place.is_podman and _denies(path):
+    for engine in candidates():
+        if not engine.is_podman and isinstance(_connection_error(engine.address), PermissionError):
+            path = engine.address.removeprefix("unix://")
             return (
                 f"You may not use the Docker engine (permission denied on {path}): join the group docker, "
                 "or use --sandbox bubblewrap."
@@ -108,20 +122,8 @@ def access_problem() -> str | None:
 
 def docker_host_words() -> str:
     """Return where DOCKER_HOST says that the engine is, for messages; empty if it is not set."""
-    given = os.environ.get("DOCKER_HOST")
-    return f" at {given}, which DOCKER_HOST names" if given else ""
-
-
-def _denies(path: str) -> bool:
-    try:
-        with socket.socket(socket.AF_UNIX) as probe:
-            probe.settimeout(PROBE_SECONDS)
-            probe.connect(path)
-    except PermissionError:
-        return True
-    except OSError:
-        pass
-    return False
+    address = os.environ.get("DOCKER_HOST")
+    return f" at {address}, which DOCKER_HOST names" if address else ""
 
 
 def is_podman(version: dict[str, Any]) -> bool:
@@ -129,8 +131,8 @@ def is_podman(version: dict[str, Any]) -> bool:
     return any("podman" in str(part.get("Name", "")).lower() for part in version.get("Components") or [])
 
 
-def name_of(place: Place | None) -> str:
+def name_of(engine: EngineAddress | None) -> str:
     """Return the name of a socket's engine for messages."""
-    if place is None:
+    if engine is None:
         return "The engine"
-    return f"The engine at {place.address}" + (" (DOCKER_HOST)" if place.name == "DOCKER_HOST" else "")
+    return f"The engine at {engine.address}" + (" (DOCKER_HOST)" if engine.name == "DOCKER_HOST" else "")

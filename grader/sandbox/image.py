@@ -56,7 +56,7 @@ BASES = {
         pinned="python@sha256:68d914ec641a0b69267ce65184d000a2bc3a9ee2590ab702b82250ab2385735a", ubuntu="jammy"
     ),
 }
-MADE_HERE = (DEBIAN_BASE, *(base.ubuntu_base for base in BASES.values()))
+LOCAL_BASES = (DEBIAN_BASE, *(base.ubuntu_base for base in BASES.values()))
 
 
 def base_image(client: Any, observer: Observer, kind: BaseKind, python: str | None) -> str:
@@ -72,21 +72,26 @@ def base_image(client: Any, observer: Observer, kind: BaseKind, python: str | No
             f"The registry did not provide {wanted.pinned if wanted else f'an image with Python {python}'}. If no "
             "registry can be reached, `grade image build --base debian` creates a base from a Debian mirror."
         )
-    if kind == "auto" and python is not None and wanted is not None and _ubuntu(client, observer, wanted, python):
+    if (
+        kind == "auto"
+        and python is not None
+        and wanted is not None
+        and _create_ubuntu_base(client, observer, wanted, python)
+    ):
         return wanted.ubuntu_base
     if kind == "auto":
         observer.message(f"The registry did not provide it; the base is a Debian {DEBIAN_SUITE} instead")
     if not exists(client, DEBIAN_BASE):
-        _import_debian(client, observer)
+        _create_debian_base(client, observer)
     return DEBIAN_BASE
 
 
 def exists(client: Any, name: str) -> bool:
     """Whether the engine has an image."""
-    return _image(client, name) is not None
+    return _get_image(client, name) is not None
 
 
-def _image(client: Any, name: str) -> Any | None:
+def _get_image(client: Any, name: str) -> Any | None:
     import docker
 
     try:
@@ -110,7 +115,7 @@ def _pull(client: Any, observer: Observer, wanted: Base) -> bool:
 # --- bases created on this machine ------------------------------------------------------------------------------
 
 
-def _ubuntu(client: Any, observer: Observer, wanted: Base, python: str) -> bool:
+def _create_ubuntu_base(client: Any, observer: Observer, wanted: Base, python: str) -> bool:
     """Create a base with the wanted Python from an Ubuntu mirror; return False if this is not possible."""
     import platform
 
@@ -127,7 +132,7 @@ def _ubuntu(client: Any, observer: Observer, wanted: Base, python: str) -> bool:
     observer.message(f"Creating an Ubuntu {wanted.ubuntu} base with Python {python} (some minutes)")
     options = [f"--keyring={UBUNTU_KEYRING}", "--components=main", "--include=python3"]
     try:
-        _import(client, program, wanted.ubuntu_base, options, [mirror, _script(wanted.ubuntu)])
+        _create_base(client, program, wanted.ubuntu_base, options, [mirror, _script(wanted.ubuntu)])
     except InfrastructureError as error:
         observer.message(str(error))
         return False
@@ -140,7 +145,7 @@ def _script(suite: str) -> str:
     return str(next((folder / name for name in (suite, "jammy", "gutsy") if (folder / name).exists()), folder / suite))
 
 
-def _import_debian(client: Any, observer: Observer) -> None:
+def _create_debian_base(client: Any, observer: Observer) -> None:
     """Create a minimal Debian with Python and import it as an image. Needs root and debootstrap."""
     program = _debootstrap()
     if program is None:
@@ -149,14 +154,14 @@ def _import_debian(client: Any, observer: Observer) -> None:
             "Install it (`apt-get install debootstrap`) and run `grade image build`, or use --sandbox bubblewrap."
         )
     observer.message(f"Creating a Debian {DEBIAN_SUITE} base with debootstrap (about a minute)")
-    _import(client, program, DEBIAN_BASE, ["--include=python3"], _mirror())
+    _create_base(client, program, DEBIAN_BASE, ["--include=python3"], _mirror())
 
 
 def _debootstrap() -> str | None:
     return shutil.which("debootstrap") or shutil.which("debootstrap", path="/usr/sbin:/sbin")
 
 
-def _import(client: Any, program: str, name: str, options: list[str], source: list[str]) -> None:
+def _create_base(client: Any, program: str, name: str, options: list[str], source: list[str]) -> None:
     """Create a minimal system and import it as an image named after its release; raises InfrastructureError."""
     repository, suite = name.split(":")
     with tempfile.TemporaryDirectory(prefix="grade-base-") as folder:
@@ -184,9 +189,9 @@ def _mirror() -> list[str]:
             text = Path(path).read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
-        found = re.search(r"^(?:deb\s+(?:\[[^]]*\]\s+)?|URIs:\s*)(https?://\S+)", text, re.MULTILINE)
-        if found and "security" not in found[1]:
-            return [found[1]]
+        match = re.search(r"^(?:deb\s+(?:\[[^]]*\]\s+)?|URIs:\s*)(https?://\S+)", text, re.MULTILINE)
+        if match and "security" not in match[1]:
+            return [match[1]]
     return []
 
 
@@ -211,7 +216,7 @@ def name(version: str, requirements: str = "") -> str:
 
 def find(client: Any, python: str | None = None, requirements: str = "") -> Any | None:
     """Return the image if it is built, else None."""
-    return _image(client, tag(python, requirements))
+    return _get_image(client, tag(python, requirements))
 
 
 def python_of(labels: Mapping[str, str] | None) -> str:
@@ -229,10 +234,10 @@ def ensure(client: Any, observer: Observer, python: str | None = None, requireme
 
     try:
         if requirements:
-            if (found := find(client, python, requirements)) is None:
+            if (built := find(client, python, requirements)) is None:
                 raise packages.NotBuiltError
-            return found
-        with packages.exclusive(resources.cache_folder() / "image.lock"):
+            return built
+        with packages.file_lock(resources.cache_folder() / "image.lock"):
             return find(client, python) or build(client, observer, python=python)
     except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
         raise InfrastructureError(
@@ -278,7 +283,7 @@ def clean(client: Any, *, made_here: bool = False) -> list[str]:
         for name in image.tags or [image.id]:
             client.images.remove(name, force=True)
             removed.append(name)
-    for name in MADE_HERE if made_here else ():
+    for name in LOCAL_BASES if made_here else ():
         if exists(client, name):
             client.images.remove(name, force=True)
             removed.append(name)
@@ -288,13 +293,13 @@ def clean(client: Any, *, made_here: bool = False) -> list[str]:
 def _write_context(file: Any, site: Path) -> None:
     folder = resources.folder("sandbox_image")
     with tarfile.open(fileobj=file, mode="w") as archive:
-        archive.add(folder / "Dockerfile", "Dockerfile", filter=_anonymous)
+        archive.add(folder / "Dockerfile", "Dockerfile", filter=_without_owner)
         for name, path in packages.code_files():
-            archive.add(path, f"runner/{name}", filter=_anonymous)
-        archive.add(site, "site", filter=_anonymous)
+            archive.add(path, f"runner/{name}", filter=_without_owner)
+        archive.add(site, "site", filter=_without_owner)
 
 
-def _anonymous(info: tarfile.TarInfo) -> tarfile.TarInfo:
+def _without_owner(info: tarfile.TarInfo) -> tarfile.TarInfo:
     """Make the image independent of the user who builds it, and readable by every user inside."""
     info.uid = info.gid = 0
     info.uname = info.gname = "root"
@@ -304,7 +309,7 @@ def _anonymous(info: tarfile.TarInfo) -> tarfile.TarInfo:
 
 def _python_of(client: Any, reference: str) -> str:
     """Return the Python version of the base, for example `3.12.7`."""
-    said = client.containers.run(
+    output = client.containers.run(
         reference,
         ["-c", "import platform; print(platform.python_version())"],
         entrypoint="python3",
@@ -312,4 +317,4 @@ def _python_of(client: Any, reference: str) -> str:
         remove=True,
         labels={LABEL: "probe"},
     )
-    return bytes(said).decode("ascii", "replace").strip()
+    return bytes(output).decode("ascii", "replace").strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
@@ -43,6 +44,18 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 INSIDE_SITE = "/opt/grade-site"
 """The folder of the packages, inside a sandbox."""
+
+
+UIDS_PER_SUPERVISOR = 16
+"""More than the processes of a supervisor that need a user id each: its programs, and the linter."""
+
+
+def random_uids() -> int:
+    """Return the first of 65,536 user ids that probably no user, container or other grader of this machine has.
+
+    A user's limit of processes counts on the whole machine, and a user may end its own processes everywhere.
+    """
+    return random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
 
 
 def environment(limits: Limits, first_uid: int, *, cgroup: bool, lint: bool) -> dict[str, str]:

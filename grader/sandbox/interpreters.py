@@ -41,7 +41,7 @@ class Interpreter(msgspec.Struct, frozen=True, kw_only=True):
         return int(major), int(minor)
 
 
-def own() -> Interpreter:
+def current_interpreter() -> Interpreter:
     """Return the Python that runs the grader."""
     return Interpreter(
         path=Path(sys.executable).resolve(),
@@ -52,58 +52,59 @@ def own() -> Interpreter:
     )
 
 
-def choose(python: str | None) -> Interpreter:
+def interpreter_for(python: str | None) -> Interpreter:
     """Return a Python of the wanted version (`3.12`) if this machine has one, else the grader's."""
-    here = own()
-    if python is None or here.version.startswith(f"{python}."):
-        return here
+    current = current_interpreter()
+    if python is None or current.version.startswith(f"{python}."):
+        return current
     for path in _candidates(python):
-        found = _examined(path)
-        if found is not None and found.version.startswith(f"{python}."):
-            return found
-    return here
+        interpreter = _inspect(path)
+        if interpreter is not None and interpreter.version.startswith(f"{python}."):
+            return interpreter
+    return current
 
 
 def _candidates(python: str) -> list[Path]:
     """Return possible paths of a version: from PATH, and from the folders of pyenv and uv."""
     on_path = shutil.which(f"python{python}")
-    kept = [path for place in _places() for path in _matching(place, f"*{python}.*/bin/python{python}")]
-    return [*([Path(on_path)] if on_path else []), *kept]
+    pattern = f"*{python}.*/bin/python{python}"
+    installed = [path for folder in _install_folders() for path in _matching(folder, pattern)]
+    return [*([Path(on_path)] if on_path else []), *installed]
 
 
-def _places() -> list[Path]:
+def _install_folders() -> list[Path]:
     """Return the folders in which pyenv and uv install Python; those of a user without a home are not known."""
-    places = []
+    folders = []
     for variable, below_variable, below_home in (
         ("PYENV_ROOT", "versions", ".pyenv/versions"),
         ("UV_PYTHON_INSTALL_DIR", "", ".local/share/uv/python"),
     ):
-        if given := os.environ.get(variable):
-            places.append(Path(given) / below_variable)
+        if root := os.environ.get(variable):
+            folders.append(Path(root) / below_variable)
             continue
         with contextlib.suppress(RuntimeError):
-            places.append(Path.home() / below_home)
-    return places
+            folders.append(Path.home() / below_home)
+    return folders
 
 
-def _matching(place: Path, pattern: str) -> list[Path]:
+def _matching(folder: Path, pattern: str) -> list[Path]:
     """Return the paths in a folder that match, the newest version first; none if the folder cannot be read.
 
     A variable that another user's session left behind can name such a folder.
     """
     try:
-        return sorted(place.glob(pattern), reverse=True)
+        return sorted(folder.glob(pattern), reverse=True)
     except OSError:
         return []
 
 
-def _examined(path: Path) -> Interpreter | None:
+def _inspect(path: Path) -> Interpreter | None:
     """Return the facts of a Python; None if it does not run. A shim reports the Python behind it."""
     try:
-        said = subprocess.run(  # noqa: S603 - an interpreter of this machine
+        completed = subprocess.run(  # noqa: S603 - an interpreter of this machine
             [str(path), "-I", "-c", _FACTS], capture_output=True, text=True, timeout=20, check=True
         )
-        facts = json.loads(said.stdout)
+        facts = json.loads(completed.stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
     return Interpreter(

@@ -49,8 +49,8 @@ def code_files() -> list[tuple[str, Path]]:
 
 def _files(pattern: str) -> list[tuple[str, Path]]:
     folder = resources.folder("sandbox_image")
-    found = {path.relative_to(folder): path for path in folder.rglob(pattern) if path.is_file()}
-    return [(name.as_posix(), path) for name, path in sorted(found.items()) if "__pycache__" not in name.parts]
+    paths = {path.relative_to(folder): path for path in folder.rglob(pattern) if path.is_file()}
+    return [(name.as_posix(), path) for name, path in sorted(paths.items()) if "__pycache__" not in name.parts]
 
 
 def lock_of(python: tuple[int, int]) -> Path:
@@ -73,7 +73,7 @@ def suffix(requirements: str) -> str:
     return f"-with-{hashlib.sha256(requirements.encode()).hexdigest()[:16]}" if requirements else ""
 
 
-def exclusive(path: Path) -> BaseFileLock:
+def file_lock(path: Path) -> BaseFileLock:
     """Return a file lock, so that two graders do not build the same thing at the same time."""
     from filelock import FileLock
 
@@ -81,10 +81,10 @@ def exclusive(path: Path) -> BaseFileLock:
     return FileLock(path)
 
 
-def find(python: tuple[int, int], requirements: str) -> Path:
-    """Return the folder of packages with those of a requirements file; raises NotBuiltError."""
+def built_folder(python: tuple[int, int], requirements: str) -> Path:
+    """Return the folder in which `prepare` has put the packages; raises NotBuiltError if it never has."""
     target = _folder(python, requirements)
-    if not _is_whole(target):
+    if not _is_intact(target):
         raise NotBuiltError
     return target
 
@@ -106,8 +106,8 @@ def prepare(
     target = _folder(python, requirements)
     if interpreter is None and python == sys.version_info[:2]:
         interpreter = Path(sys.executable)
-    with exclusive(target.with_name(f"{target.name}.lock")):
-        if not _is_whole(target):
+    with file_lock(target.with_name(f"{target.name}.lock")):
+        if not _is_intact(target):
             observer.message(f"Fetching the sandbox's packages for Python {python[0]}.{python[1]} (once)")
             _install(target, python, requirements)
         if interpreter is not None and not is_compiled(target):
@@ -126,66 +126,72 @@ def prepare_code(interpreter: Interpreter) -> Path:
 
     The installation has byte code for the grader's own Python at best.
     """
-    name = f"code-{code_digest()}-py{interpreter.minor[0]}.{interpreter.minor[1]}"
-    target = resources.cache_folder() / name
-    with exclusive(resources.cache_folder() / f"{name}.lock"):
-        if not _is_whole(target):
-            partial = target.with_name(f"{name}.partial")
+    folder_name = f"code-{code_digest()}-py{interpreter.minor[0]}.{interpreter.minor[1]}"
+    target = resources.cache_folder() / folder_name
+    with file_lock(resources.cache_folder() / f"{folder_name}.lock"):
+        if not _is_intact(target):
+            partial = target.with_name(f"{folder_name}.partial")
             shutil.rmtree(partial, ignore_errors=True)
             partial.mkdir()
             for name, path in code_files():
                 (partial / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, partial / name)
             compile_all(partial, interpreter.path)
-            _finish(partial, target)
+            _publish(partial, target)
     return target
 
 
 def _install(target: Path, python: tuple[int, int], requirements: str) -> None:
+    """Install the lock's packages, and those of a requirements file, into a new folder `target`.
+
+    A package that both name is installed as the requirements file wants it.
+    """
     partial = target.with_name(f"{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    lock, named = lock_of(python), _names(requirements)
-    locked = target.with_name(f"{target.name}.requirements")
-    _write(locked, _entries(lock, python), named)
-    words = ["--no-deps", "--require-hashes", "--target", str(partial), "--requirement", str(locked)]
-    _pip(words, python, f"sandbox_image/{lock.name}")
+    lock = lock_of(python)
+    lock_entries = target.with_name(f"{target.name}.requirements")
+    _write_entries(lock_entries, _entries(lock, python), _package_names(requirements))
+    options = ["--no-deps", "--require-hashes", "--target", str(partial), "--requirement", str(lock_entries)]
+    _pip(options, python, f"sandbox_image/{lock.name}")
     if requirements:
-        _add(partial, python, requirements)
+        _add_user_packages(partial, python, requirements)
     shutil.rmtree(partial / "bin", ignore_errors=True)
-    _finish(partial, target)
+    _publish(partial, target)
 
 
-def _names(requirements: str) -> set[str]:
+def _package_names(requirements: str) -> set[str]:
     """Return the names of the packages that a requirements file names, as the lock files write them."""
     from packaging.utils import canonicalize_name
 
-    found = (re.match(r"\s*([A-Za-z0-9][\w.-]*)", line) for line in requirements.splitlines())
-    return {canonicalize_name(match[1]) for match in found if match}
+    matches = (re.match(r"\s*([A-Za-z0-9][\w.-]*)", line) for line in requirements.splitlines())
+    return {canonicalize_name(match[1]) for match in matches if match}
 
 
-def _write(path: Path, entries: list[str], named: set[str]) -> None:
-    """Write entries of a lock without those of packages in `named`."""
-    kept = [entry for entry in entries if entry.partition("==")[0] not in named]
-    path.write_text("\n".join(kept) + "\n", encoding="utf-8")
+def _write_entries(path: Path, entries: list[str], excluded_names: set[str]) -> None:
+    """Write entries of a lock, without those of some packages, into a requirements file."""
+    lines = [entry for entry in entries if entry.partition("==")[0] not in excluded_names]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _add(folder: Path, python: tuple[int, int], requirements: str) -> None:
-    """Add the packages of a requirements file and what these need, of which the lock's versions stay."""
-    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
-        more, given, locked = (Path(place) / name for name in ("site", "requirements.txt", "locked.txt"))
-        given.write_text(requirements, encoding="utf-8")
-        _write(locked, contents(python), _names(requirements))
-        words = ["--target", str(more), "--requirement", str(given), "--constraint", str(locked)]
-        _pip(words, python, "the requirements file")
-        for path in more.iterdir():
+def _add_user_packages(folder: Path, python: tuple[int, int], requirements: str) -> None:
+    """Add the packages of a requirements file and their dependencies, which have the lock's version if it has one."""
+    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+        site = Path(temporary) / "site"
+        requirements_file = Path(temporary) / "requirements.txt"
+        constraints = Path(temporary) / "locked.txt"
+        requirements_file.write_text(requirements, encoding="utf-8")
+        _write_entries(constraints, contents(python), _package_names(requirements))
+        options = ["--target", str(site), "--requirement", str(requirements_file), "--constraint", str(constraints)]
+        _pip(options, python, "the requirements file")
+        for path in site.iterdir():
             if not (folder / path.name).exists():
                 path.rename(folder / path.name)
 
 
-def _pip(words: list[str], python: tuple[int, int], source: str) -> None:
+def _pip(options: list[str], python: tuple[int, int], source: str) -> None:
     """Install wheels for a Python version; raises InfrastructureError. `source`: the file that names them."""
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"]
-    command += ["--no-compile", *words]
+    command += ["--no-compile", *options]
     if python != sys.version_info[:2] or sys.platform != "linux":
         command += ["--python-version", f"{python[0]}.{python[1]}", "--implementation", "cp"]
         command += [word for tag in _platforms() for word in ("--platform", tag)]
@@ -200,15 +206,15 @@ def _pip(words: list[str], python: tuple[int, int], source: str) -> None:
         )
 
 
-def _finish(partial: Path, target: Path) -> None:
-    """Give a new folder its name, in place of a damaged one."""
+def _publish(partial: Path, target: Path) -> None:
+    """Seal a complete folder, make it readable for programs, and give it its name, in place of a damaged one."""
     (partial / _SEAL).write_text(_hash_of_sizes(partial), encoding="utf-8")
     _let_all_read(partial)
     shutil.rmtree(target, ignore_errors=True)
     partial.rename(target)
 
 
-def _is_whole(folder: Path) -> bool:
+def _is_intact(folder: Path) -> bool:
     """Whether a folder has all that was put into it; otherwise right programs would be judged wrong.
 
     What cleans caches removes old files one by one, and after a power failure files can be empty.
@@ -221,15 +227,15 @@ def _is_whole(folder: Path) -> bool:
 
 def _hash_of_sizes(folder: Path) -> str:
     """Return a hash of the names and sizes of the files below a folder, without byte code and our own marks."""
-    found = []
+    sizes = []
     for path, folders, names in os.walk(folder):
         folders[:] = (name for name in folders if name != "__pycache__")
         below = path.removeprefix(str(folder))
         for name in names:
             if not name.startswith("."):
                 size = os.stat(f"{path}/{name}").st_size  # noqa: PTH116 - thousands of files, at each start
-                found.append(f"{below}/{name} {size}")
-    return hashlib.sha256("\n".join(sorted(found)).encode()).hexdigest()
+                sizes.append(f"{below}/{name} {size}")
+    return hashlib.sha256("\n".join(sorted(sizes)).encode()).hexdigest()
 
 
 def _let_all_read(folder: Path) -> None:
@@ -259,38 +265,29 @@ def _entries(lock: Path, python: tuple[int, int]) -> list[str]:
     from packaging.requirements import Requirement
 
     entries = lock.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
-    kept = []
+    applicable = []
     for entry in entries:
         head, *hashes = entry.split(" --hash=")
         requirement = Requirement(head.strip())
         environment = {"python_full_version": f"{python[0]}.{python[1]}.0", "sys_platform": "linux"}
         environment |= {"platform_system": "Linux", "platform_machine": _machine()}
         if requirement.marker is None or requirement.marker.evaluate(environment):
-            kept.append(" --hash=".join([f"{requirement.name}{requirement.specifier}", *hashes]))
-    return kept
+            applicable.append(" --hash=".join([f"{requirement.name}{requirement.specifier}", *hashes]))
+    return applicable
 
 
 def compile_all(folder: Path, interpreter: Path) -> None:
     """Write byte code beside the sources, which are read-only inside. Not every source of a package can be compiled."""
-    words = [
-        str(interpreter),
-        "-m",
-        "compileall",
-        "-q",
-        "-j",
-        "0",
-        "--invalidation-mode",
-        "unchecked-hash",
-        str(folder),
-    ]
+    options = ["-q", "-j", "0", "--invalidation-mode", "unchecked-hash", str(folder)]
+    command = [str(interpreter), "-m", "compileall", *options]
+    completed = subprocess.run(command, capture_output=True, text=True, check=False, umask=0o022)  # noqa: S603 - ours
     # Without room for byte code, each start of a sandbox would take seconds longer, for ever.
-    said = subprocess.run(words, capture_output=True, text=True, check=False, umask=0o022).stdout  # noqa: S603 - ours
-    _raise_if_full(said, folder)
+    _raise_if_full(completed.stdout, folder)
 
 
-def _raise_if_full(said: str, path: Path) -> None:
+def _raise_if_full(output: str, path: Path) -> None:
     """Raise OSError if the output of a command shows that the disk of `path` is full."""
-    if os.strerror(errno.ENOSPC) in said:
+    if os.strerror(errno.ENOSPC) in output:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 

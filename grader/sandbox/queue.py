@@ -18,7 +18,7 @@ from grader import resources
 from grader.errors import InfrastructureError
 from grader.sandbox import self_check
 from grader.sandbox.interface import FEW_LINTS, Answer, SupervisorLostError
-from grader.sandbox.roles import has_loop, role_of
+from grader.sandbox.roles import has_loop, program_of, role_of
 from grader.sandbox.starvation import was_starved
 
 if TYPE_CHECKING:
@@ -44,14 +44,14 @@ AHEAD = 8
 STOPPED = "The run was stopped."
 
 
-class _Work:
+class _PendingJob:
     """A job that has no answer yet."""
 
     __slots__ = ("alone", "attempts", "due", "future", "job", "role")
 
     def __init__(self, job: Job, loop_delay: float) -> None:
         self.job, self.role, self.future = job, role_of(job), Future[Answer]()
-        self.due = time.monotonic() + loop_delay * has_loop(job)
+        self.due = time.monotonic() + loop_delay * has_loop(program_of(job))
         """The job with the earliest time comes first."""
         self.attempts = 0
         """Number of supervisors that were lost with it."""
@@ -64,16 +64,16 @@ class _Work:
         return self.alone or self.attempts > 0
 
 
-class _Member:
+class _Worker:
     """A supervisor and its thread, as the queue sees them."""
 
-    __slots__ = ("inbox", "jobs", "number", "role", "slow", "supervisor", "thread", "work")
+    __slots__ = ("inbox", "jobs", "number", "pending", "role", "slow", "supervisor", "thread")
 
     def __init__(self, number: int, role: Role) -> None:
         self.number, self.role = number, role
-        self.inbox = SimpleQueue[_Work | None]()
+        self.inbox = SimpleQueue[_PendingJob | None]()
         """Its next job; None: it ends."""
-        self.work: _Work | None = None
+        self.pending: _PendingJob | None = None
         """The job that it has."""
         self.jobs = 0
         """Number of jobs that it has got."""
@@ -97,11 +97,11 @@ class JobQueue:
         self.lost = 0
         """Number of supervisors that were lost with a job; each such job was tried again or has failed."""
         self.loop_delay = 0.0
-        """Seconds by which jobs with a `while` loop come after others. Most programs that never end have one."""
+        """Seconds by which programs with a loop come after others (see `has_loop`)."""
         self._backend, self._answer_seconds, self._program_bytes = backend, answer_seconds, program_bytes
         self._lock = threading.Lock()
-        self._waiting = collections.deque[_Work]()
-        self._members: list[_Member] = []
+        self._waiting = collections.deque[_PendingJob]()
+        self._available_workers: list[_Worker] = []
         """The supervisors that can get jobs, the one used last at the end."""
         self._threads: set[threading.Thread] = set()
         self._numbers = itertools.count()
@@ -123,58 +123,59 @@ class JobQueue:
         The future raises SupervisorLostError if the job has lost several supervisors, so that nothing is known of it,
         and InfrastructureError if no supervisor can be started, or the queue was closed.
         """
-        work = _Work(job, self.loop_delay)
+        pending = _PendingJob(job, self.loop_delay)
         with self._lock:
             if self._is_over:
-                work.future.set_exception(InfrastructureError(STOPPED))
+                pending.future.set_exception(InfrastructureError(STOPPED))
             else:
-                self._lints += work.role == "linting"
-                self._waiting.append(work)
-                self._hand_out()
-        return work.future
+                self._lints += pending.role == "linting"
+                self._waiting.append(pending)
+                self._dispatch()
+        return pending.future
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[str, Answer | str]]:
         """Yield every job's key with its answer, or why it has none, in the order in which they finish.
 
         Jobs are drawn as they are needed. Raises InfrastructureError.
         """
-        rest, done = iter(jobs), SimpleQueue[Future["Answer"]]()
+        more_jobs = iter(jobs)
+        finished = SimpleQueue[Future["Answer"]]()
         keys: dict[Future[Answer], str] = {}
         while True:
-            for key, job in itertools.islice(rest, max(0, AHEAD * self.workers - len(keys))):
+            for key, job in itertools.islice(more_jobs, max(0, AHEAD * self.workers - len(keys))):
                 future = self.submit(job)
                 keys[future] = key
-                future.add_done_callback(done.put)
+                future.add_done_callback(finished.put)
             if not keys:
                 return
-            future = done.get()
-            lost = future.exception()
-            yield keys.pop(future), str(lost) if isinstance(lost, SupervisorLostError) else future.result()
+            future = finished.get()
+            error = future.exception()
+            yield keys.pop(future), str(error) if isinstance(error, SupervisorLostError) else future.result()
 
     def begin(self, role: Role, jobs: int = 0) -> None:
-        """Start supervisors of a role in the background, because so many jobs will come soon; 0: many."""
+        """Start supervisors of a role in the background: as many as are worth it for `jobs` jobs; 0: many jobs."""
         self._backend.load()
         with self._lock:
             if role == "linting":
                 self._lints = max(self._lints, jobs)
-            missing = self._most(role) - sum(member.role == role for member in self._members)
-            room = MOST_SUPERVISORS * self.workers - len(self._members)
+            missing = self._max_workers(role) - sum(worker.role == role for worker in self._available_workers)
+            room = MOST_SUPERVISORS * self.workers - len(self._available_workers)
             for _ in range(0 if self._is_over else min(missing, room)):
-                self._add(role)
+                self._add_worker(role)
 
     def finish(self) -> None:
         """Begin to end all supervisors, also those that are busy. Jobs without an answer raise InfrastructureError."""
         with self._lock:
             self._is_over = True
-            open_, members = list(self._waiting), list(self._members)
+            unanswered, workers = list(self._waiting), list(self._available_workers)
             self._waiting.clear()
-            self._members.clear()
-        for member in members:
-            member.inbox.put(None)
-            if member.work is not None and member.supervisor is not None:
-                member.supervisor.close()
-        for work in open_:
-            work.future.set_exception(InfrastructureError(STOPPED))
+            self._available_workers.clear()
+        for worker in workers:
+            worker.inbox.put(None)
+            if worker.pending is not None and worker.supervisor is not None:
+                worker.supervisor.close()
+        for pending in unanswered:
+            pending.future.set_exception(InfrastructureError(STOPPED))
 
     def close(self) -> None:
         """End all supervisors, and wait until they have ended."""
@@ -184,33 +185,33 @@ class JobQueue:
 
     # --- who gets what; called with the lock held ---
 
-    def _most(self, role: Role) -> int:
+    def _max_workers(self, role: Role) -> int:
         """Return how many supervisors of a role are worth starting for jobs that are not slow."""
         return 1 if role == "linting" and self._lints <= FEW_LINTS else self.workers
 
-    def _hand_out(self) -> None:
+    def _dispatch(self) -> None:
         """Give waiting jobs to supervisors, as many as may run at a time."""
-        while (work := self._next()) is not None:
-            member = self._idle(work) or self._add(work.role)
-            self._waiting.remove(work)
-            self._members.remove(member)
-            self._members.append(member)
-            member.work, member.slow = work, False
-            member.jobs += 1
-            member.inbox.put(work)
+        while (pending := self._next_job()) is not None:
+            worker = self._idle_worker(pending) or self._add_worker(pending.role)
+            self._waiting.remove(pending)
+            self._available_workers.remove(worker)
+            self._available_workers.append(worker)
+            worker.pending, worker.slow = pending, False
+            worker.jobs += 1
+            worker.inbox.put(pending)
 
-    def _next(self) -> _Work | None:
+    def _next_job(self) -> _PendingJob | None:
         """Return the waiting job that may run now and is due first."""
-        busy = [member for member in self._members if member.work is not None]
-        if not self._waiting or any(member.work and member.work.alone for member in busy):
+        busy = [worker for worker in self._available_workers if worker.pending is not None]
+        if not self._waiting or any(worker.pending and worker.pending.alone for worker in busy):
             return None
         if self._waiting[0].alone:
             return None if busy else self._waiting[0]
-        if len(busy) - sum(member.slow for member in busy) >= self.workers or not self._has_room(len(busy) + 1):
+        if len(busy) - sum(worker.slow for worker in busy) >= self.workers or not self._has_room(len(busy) + 1):
             return None
-        may_lint = sum(member.role == "linting" for member in busy) < self._most("linting")
-        ready = [work for work in self._waiting if may_lint or work.role != "linting"]
-        return min(ready, key=lambda work: work.due, default=None)
+        may_lint = sum(worker.role == "linting" for worker in busy) < self._max_workers("linting")
+        ready = [pending for pending in self._waiting if may_lint or pending.role != "linting"]
+        return min(ready, key=lambda pending: pending.due, default=None)
 
     def _has_room(self, programs: int) -> bool:
         """Whether the machine has room for so many programs at a time."""
@@ -219,133 +220,144 @@ class JobQueue:
         is_free = programs * self._program_bytes <= resources.free_memory()
         return is_free and programs <= MOST_SUPERVISORS * self.workers
 
-    def _idle(self, work: _Work) -> _Member | None:
+    def _idle_worker(self, pending: _PendingJob) -> _Worker | None:
         """Return an idle supervisor for a job, the one used last."""
         return next(
             (
-                member
-                for member in reversed(self._members)
-                if member.work is None and member.role == work.role and not (work.needs_new and member.jobs)
+                worker
+                for worker in reversed(self._available_workers)
+                if worker.pending is None and worker.role == pending.role and not (pending.needs_new and worker.jobs)
             ),
             None,
         )
 
-    def _add(self, role: Role) -> _Member:
+    def _add_worker(self, role: Role) -> _Worker:
         """Start a supervisor. If there are too many, the idle one that was not used for the longest time ends."""
-        if len(self._members) >= MOST_SUPERVISORS * self.workers:
-            idle = next(member for member in self._members if member.work is None)
-            self._members.remove(idle)
+        if len(self._available_workers) >= MOST_SUPERVISORS * self.workers:
+            idle = next(worker for worker in self._available_workers if worker.pending is None)
+            self._available_workers.remove(idle)
             idle.inbox.put(None)
-        member = _Member(next(self._numbers), role)
-        member.thread = threading.Thread(target=self._live, args=(member,), name=f"{role} {member.number}", daemon=True)
-        self._members.append(member)
-        self._threads.add(member.thread)
-        member.thread.start()
-        return member
+        worker = _Worker(next(self._numbers), role)
+        worker.thread = threading.Thread(
+            target=self._serve, args=(worker,), name=f"{role} {worker.number}", daemon=True
+        )
+        self._available_workers.append(worker)
+        self._threads.add(worker.thread)
+        worker.thread.start()
+        return worker
 
     # --- the thread of a supervisor ---
 
-    def _live(self, member: _Member) -> None:
+    def _serve(self, worker: _Worker) -> None:
         """Start a supervisor, let it do its jobs, and end it.
 
         The system ends a supervisor when the thread that started it ends, so all this is done in one thread.
         """
         try:
-            self._start(member)
-            while (work := member.inbox.get()) is not None and self._do(member, work):
+            self._start(worker)
+            while (pending := worker.inbox.get()) is not None and self._run_job(worker, pending):
                 pass
         except BaseException as error:
-            self._fail(member, error)
+            self._fail(worker, error)
         finally:
-            if member.supervisor is not None:
-                member.supervisor.close()
-            self._threads.discard(member.thread)
+            if worker.supervisor is not None:
+                worker.supervisor.close()
+            self._threads.discard(worker.thread)
 
-    def _start(self, member: _Member) -> None:
+    def _start(self, worker: _Worker) -> None:
         """Start a supervisor, and check it; raises InfrastructureError."""
-        if member.number == 0:
+        if worker.number == 0:
             # A run whose results are all in the cache starts nothing, and does not wait for this.
             self._backend.reap()
         problem = STOPPED
         for _ in range(MAX_STARTS):
             if self._is_over:
                 break
-            member.supervisor = self._backend.start(member.number, lint=member.role == "linting")
+            worker.supervisor = self._backend.start(worker.number, lint=worker.role == "linting")
             try:
-                problem = self_check.problem(member.supervisor, member.role, self._answer_seconds)
+                problem = self_check.problem(worker.supervisor, worker.role, self._answer_seconds)
             except SupervisorLostError as error:
                 problem = f"The sandbox ended before it was ready ({error})."
             if not problem:
                 return
-            member.supervisor.close()
+            worker.supervisor.close()
         raise InfrastructureError(problem)
 
-    def _do(self, member: _Member, work: _Work) -> bool:
-        """Let a supervisor do a job; return whether it can do another one."""
+    def _run_job(self, worker: _Worker, pending: _PendingJob) -> bool:
+        """Let a supervisor do a job; return whether it can do another one.
+
+        A job that was starved runs once more, with nothing beside it. A supervisor that has done many jobs is replaced.
+        """
         try:
-            answer = self._answer(member, work)
+            answer = self._answer(worker, pending)
         except SupervisorLostError as error:
-            self._lost(member, work, str(error))
+            self._retry_after_loss(worker, pending, str(error))
             return False
-        lasts = "retired" not in answer and member.jobs < RENEWED_AFTER
+        can_continue = "retired" not in answer and worker.jobs < RENEWED_AFTER
         with self._lock:
             # A run that is over gives what it has, because nothing runs again.
-            again = was_starved(answer) and not work.alone and not self._is_over
-            if again:
-                work.alone, work.attempts, work.job = True, 0, work.job | {"alone": True}
-                self._waiting.appendleft(work)
-            self._leave(member, ends=not lasts)
-        if not again:
-            work.future.set_result(answer)
-        return lasts
+            runs_again = was_starved(answer) and not pending.alone and not self._is_over
+            if runs_again:
+                pending.alone, pending.attempts, pending.job = True, 0, pending.job | {"alone": True}
+                self._waiting.appendleft(pending)
+            self._release(worker, ends=not can_continue)
+        if not runs_again:
+            pending.future.set_result(answer)
+        return can_continue
 
-    def _leave(self, member: _Member, *, ends: bool) -> None:
-        """Note that a supervisor has no job any more; `ends`: and gets no other. Called with the lock held."""
-        member.work = None
-        if ends and member in self._members:
-            self._members.remove(member)
-        self._hand_out()
+    def _release(self, worker: _Worker, *, ends: bool) -> None:
+        """Note that a supervisor has no job any more; `ends`: and gets no other one. Called with the lock held."""
+        worker.pending = None
+        if ends and worker in self._available_workers:
+            self._available_workers.remove(worker)
+        self._dispatch()
 
-    def _answer(self, member: _Member, work: _Work) -> Answer:
-        """Return a supervisor's answer to a job; raises SupervisorLostError."""
-        assert member.supervisor is not None
+    def _answer(self, worker: _Worker, pending: _PendingJob) -> Answer:
+        """Return a supervisor's answer to a job; raises SupervisorLostError.
+
+        While its program is slow, its core is lent to another job.
+        """
+        assert worker.supervisor is not None
         if self._is_over:
             raise SupervisorLostError(STOPPED)
-        member.supervisor.send(work.job, self._answer_seconds)
-        while "slow" in (answer := member.supervisor.receive(self._answer_seconds)):
+        worker.supervisor.send(pending.job, self._answer_seconds)
+        while "slow" in (answer := worker.supervisor.receive(self._answer_seconds)):
             with self._lock:
-                member.slow = True
-                self._hand_out()
-            member.supervisor.yield_cores(to_others=True)
-        if member.slow:
-            member.supervisor.yield_cores(to_others=False)
+                worker.slow = True
+                self._dispatch()
+            worker.supervisor.yield_cores(to_others=True)
+        if worker.slow:
+            worker.supervisor.yield_cores(to_others=False)
         if "damaged" in answer:
             raise SupervisorLostError(str(answer["damaged"]))
         return answer
 
-    def _lost(self, member: _Member, work: _Work, reason: str) -> None:
+    def _retry_after_loss(self, worker: _Worker, pending: _PendingJob, reason: str) -> None:
         """Try the job of a lost supervisor again, but not for ever."""
-        work.attempts += 1
-        error: Exception | None = SupervisorLostError(reason) if work.attempts >= MAX_ATTEMPTS else None
+        pending.attempts += 1
+        error: Exception | None = SupervisorLostError(reason) if pending.attempts >= MAX_ATTEMPTS else None
         with self._lock:
             if self._is_over:
                 error = InfrastructureError(STOPPED)
             else:
                 self.lost += 1
             if error is None:
-                self._waiting.appendleft(work)
-            self._leave(member, ends=True)
+                self._waiting.appendleft(pending)
+            self._release(worker, ends=True)
         if error is not None:
-            work.future.set_exception(error)
+            pending.future.set_exception(error)
 
-    def _fail(self, member: _Member, error: BaseException) -> None:
-        """Fail all waiting jobs, because no supervisor can be started. Later jobs try again."""
+    def _fail(self, worker: _Worker, error: BaseException) -> None:
+        """Fail all waiting jobs, because no supervisor can be started. Later jobs try again.
+
+        A supervisor without a job was started ahead (`begin`): nobody waits for it.
+        """
         if not isinstance(error, InfrastructureError):
             error = InfrastructureError(f"{type(error).__name__}: {error}")
         with self._lock:
-            open_ = [] if member.work is None else [member.work, *self._waiting]
-            if open_:
+            failed = [] if worker.pending is None else [worker.pending, *self._waiting]
+            if failed:
                 self._waiting.clear()
-            self._leave(member, ends=True)
-        for work in open_:
-            work.future.set_exception(error)
+            self._release(worker, ends=True)
+        for pending in failed:
+            pending.future.set_exception(error)

@@ -39,8 +39,8 @@ class Check(NamedTuple):
     job: Job
     is_as_expected: Callable[[Executed, bool], bool]
 
-    def judged(self, answer: Answer) -> bool:
-        """Whether the sandbox judged it as expected."""
+    def is_passed(self, answer: Answer) -> bool:
+        """Whether the sandbox has answered as expected."""
         try:
             return self.is_as_expected(understand(answer), self.is_right)
         except (msgspec.ValidationError, AssertionError, ValueError, TypeError, KeyError):
@@ -53,7 +53,7 @@ def problem(supervisor: Supervisor, role: Role, timeout: float) -> str:
         supervisor.send(check.job, timeout)
         while "slow" in (answer := supervisor.receive(timeout)):
             pass
-        if not check.judged(answer):
+        if not check.is_passed(answer):
             return PROBLEM.format(program="right" if check.is_right else "wrong", kind=check.kind)
     return ""
 
@@ -70,7 +70,7 @@ def checks(role: Role) -> Iterator[Check]:
 
 # --- the jobs ---
 
-_DECLARED: dict[str, Any] = {"signature": f"{SIGNATURE}    pass\n", "classes": [], "stubs": ["count_tiles"]}
+_DECLARATION: dict[str, Any] = {"signature": f"{SIGNATURE}    pass\n", "classes": [], "stubs": ["count_tiles"]}
 _CALLS = [values.call("count_tiles", [4, 5])]
 
 
@@ -83,8 +83,8 @@ def _value(is_right: bool) -> int:
 
 
 def _run(is_right: bool) -> dict[str, Any]:
-    said = {"timed_out": "timed out", "failed_prefix": "failed: "}
-    return {"run": True, "head": _source(is_right), "test": TESTS, **said}
+    texts = {"timed_out": "timed out", "failed_prefix": "failed: "}
+    return {"run": True, "head": _source(is_right), "test": TESTS, **texts}
 
 
 def _lint(is_right: bool) -> dict[str, Any]:
@@ -93,11 +93,11 @@ def _lint(is_right: bool) -> dict[str, Any]:
 
 
 def _record(is_right: bool) -> dict[str, Any]:
-    return {"record": {**_DECLARED, "test": TESTS if is_right else DEPENDS, "reference": RIGHT}}
+    return {"record": {**_DECLARATION, "test": TESTS if is_right else DEPENDS, "reference": RIGHT}}
 
 
 def _answer(is_right: bool) -> dict[str, Any]:
-    candidate = {**_DECLARED, "source": _source(is_right), "names": {}, "with_effects": False}
+    candidate = {**_DECLARATION, "source": _source(is_right), "names": {}, "with_effects": False}
     return {"answer": {"candidate": candidate, "calls": _CALLS}}
 
 
@@ -107,9 +107,9 @@ def _script(is_right: bool) -> dict[str, Any]:
 
 
 def _judge(is_right: bool) -> dict[str, Any]:
-    task = {**_DECLARED, "test": TESTS, "names": {}, "calls": _CALLS}
-    said = "\n".join([values.hello(["count_tiles"]), values.reply(_value(is_right))]).encode()
-    return {"judge": {"task": task, "transcript": said}}
+    task = {**_DECLARATION, "test": TESTS, "names": {}, "calls": _CALLS}
+    transcript = "\n".join([values.hello(["count_tiles"]), values.reply(_value(is_right))]).encode()
+    return {"judge": {"task": task, "transcript": transcript}}
 
 
 def _compare(is_right: bool) -> dict[str, Any]:
@@ -117,36 +117,36 @@ def _compare(is_right: bool) -> dict[str, Any]:
     return {"compare": {"function": "", "rules": ["exact", "trimmed"], "pairs": [pair]}}
 
 
-# --- what is expected ---
+# --- what is expected: the right program passes, and the wrong one fails for the known reason ---
 
 
-def _is_linted(executed: Executed, is_right: bool) -> bool:
+def _lints_correctly(executed: Executed, is_right: bool) -> bool:
     lint = executed.lint
     assert lint is not None
     return not lint.broken and [("'tiles'" in message) for message in lint.messages] == [True] * (not is_right)
 
 
-def _is_recorded(executed: Executed, is_right: bool) -> bool:
+def _records_correctly(executed: Executed, is_right: bool) -> bool:
     assert executed.record is not None
     recorded = executed.record.recorded
     assert recorded is not None
     return recorded.calls == _CALLS if is_right else bool(recorded.refused) and not recorded.calls
 
 
-def _is_judged(executed: Executed, is_right: bool) -> bool:
-    split = executed.judge
-    assert split is not None
+def _judges_correctly(executed: Executed, is_right: bool) -> bool:
+    judgement = executed.judge
+    assert judgement is not None
     expected = (True, "") if is_right else (False, "assertion")
-    return split.evidence.stopped is None and (split.confirmed, split.kind) == expected
+    return judgement.evidence.stopped is None and (judgement.confirmed, judgement.kind) == expected
 
 
-def _is_compared(executed: Executed, is_right: bool) -> bool:
+def _compares_correctly(executed: Executed, is_right: bool) -> bool:
     assert executed.compare is not None
     assert executed.compare.compared is not None
     return executed.compare.compared.verdicts == [(is_right, is_right, "")]
 
 
-def _is_run(executed: Executed, is_right: bool) -> bool:
+def _runs_correctly(executed: Executed, is_right: bool) -> bool:
     run = executed.run
     assert run is not None
     expected = ("passed", "") if is_right else ("failed: ", "AssertionError")
@@ -159,11 +159,11 @@ def _reply(executed: Executed) -> str:
     return reply
 
 
-def _is_answered(executed: Executed, is_right: bool) -> bool:
+def _answers_correctly(executed: Executed, is_right: bool) -> bool:
     return _reply(executed) == values.reply(_value(is_right))
 
 
-def _is_printed(executed: Executed, is_right: bool) -> bool:
+def _prints_correctly(executed: Executed, is_right: bool) -> bool:
     return bool(json.loads(_reply(executed))["printed"] == f"{_value(is_right)}\n")
 
 
@@ -174,11 +174,11 @@ _KINDS: dict[Role, tuple[str, ...]] = {
     "official": ("run",),
 }
 _PARTS: dict[str, tuple[Callable[[bool], dict[str, Any]], Callable[[Executed, bool], bool]]] = {
-    "lint": (_lint, _is_linted),
-    "record": (_record, _is_recorded),
-    "answer": (_answer, _is_answered),
-    "script": (_script, _is_printed),
-    "judge": (_judge, _is_judged),
-    "compare": (_compare, _is_compared),
-    "run": (_run, _is_run),
+    "lint": (_lint, _lints_correctly),
+    "record": (_record, _records_correctly),
+    "answer": (_answer, _answers_correctly),
+    "script": (_script, _prints_correctly),
+    "judge": (_judge, _judges_correctly),
+    "compare": (_compare, _compares_correctly),
+    "run": (_run, _runs_correctly),
 }

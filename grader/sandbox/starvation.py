@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from grader.sandbox.interface import Answer
 
 STARVED = {"blocked", "wall", "shared", "disturbed"}
@@ -21,18 +23,22 @@ CALM_RUN_SECONDS = 0.02
 def was_starved(answer: Answer) -> bool:
     """Whether a run ended for a reason that the machine or another program may have caused.
 
-    SIGKILL may come from a machine that has no more memory, if no limit was exceeded. A run that was asleep and hardly
-    had to wait for the machine is not starved. A run that already failed for good is not starved either, however it
-    ended.
+    A run that already failed for good is not starved, however it ended.
     """
     for part in ("run", "record", "answer", "judge", "compare"):
         run = answer.get(part)
-        if isinstance(run, dict) and run.get("confirmed") is not False:
+        has_failed = isinstance(run, dict) and run.get("confirmed") is False
+        if isinstance(run, dict) and not has_failed:
             with contextlib.suppress(KeyError, TypeError):
-                evidence = run["evidence"]
-                calm = CALM_RUN_SECONDS if part == "run" else CALM_SECONDS
-                asleep = evidence["stopped"] == "blocked" and evidence["waited"] < calm
-                is_killed = evidence["stopped"] is None and evidence["status"] == KILLED and not evidence["oom"]
-                if is_killed or (evidence["stopped"] in STARVED and not asleep):
+                if _is_starved(run["evidence"], CALM_RUN_SECONDS if part == "run" else CALM_SECONDS):
                     return True
     return False
+
+
+def _is_starved(evidence: Mapping[str, Any], calm_seconds: float) -> bool:
+    if evidence["stopped"] is None:
+        # Without memory, a machine kills what has exceeded no limit.
+        return bool(evidence["status"] == KILLED and not evidence["oom"])
+    # Blocked on a machine that had time for it: the program itself sleeps.
+    is_asleep = evidence["stopped"] == "blocked" and evidence["waited"] < calm_seconds
+    return evidence["stopped"] in STARVED and not is_asleep

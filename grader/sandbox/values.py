@@ -24,16 +24,16 @@ TIMES_EXPECTED = 32
 
 def call(function: str, arguments: Sequence[Any]) -> str:
     """Return the call of a function; raises ValueError for what cannot be serialized."""
-    return _written((("name", function), tuple(arguments), {}, {}))
+    return _serialize((("name", function), tuple(arguments), {}, {}))
 
 
 def reply(value: Any) -> str:
     """Return the message of a program that returns a value; of a large text only the digest, as in the sandbox."""
-    made = _written(("returned", value))
-    return digest(made) if isinstance(value, str) and len(made) > LARGE else made
+    message = _serialize(("returned", value))
+    return digest(message) if isinstance(value, str) and len(message) > LARGE else message
 
 
-def _written(value: Any) -> str:
+def _serialize(value: Any) -> str:
     try:
         return _values.write(value)
     except _values.UnsendableError as error:
@@ -54,15 +54,19 @@ _NAN = '["float","nan"]', '["complex",'
 
 
 def is_plain(message: str) -> bool:
-    """Whether a returned value surely equals itself: numbers, lists, tuples and dictionaries without NaN do."""
+    """Whether a returned value surely equals itself: numbers, lists, tuples and dictionaries without NaN do.
+
+    The message of `return 23` is `[["tuple", [1, 2, ...]], ["str", "returned"], ["int", 23], ...]`: a node for each
+    value, the first of which is the whole. A digest is an object, `{"digest": ...}`.
+    """
     if message.startswith("{"):
         return False
     nodes = json.loads(message)
     is_value = nodes[0][0] == "tuple" and nodes[1] == ["str", "returned"]
-    return is_value and all(kind in _EQUAL and content != "nan" for kind, content in nodes)
+    return is_value and all(kind in _SELF_EQUAL_KINDS and content != "nan" for kind, content in nodes)
 
 
-_EQUAL = {"none", "bool", "int", "float", "str", "bytes", "list", "numbers", "tuple", "dict"}
+_SELF_EQUAL_KINDS = {"none", "bool", "int", "float", "str", "bytes", "list", "numbers", "tuple", "dict"}
 
 
 def may_be_floats(message: str) -> bool:

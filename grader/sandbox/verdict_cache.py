@@ -42,7 +42,7 @@ def default_path() -> Path:
     return resources.cache_folder() / "verdicts-2.sqlite3"
 
 
-def key(job: Mapping[str, object], identity: str, limits: Limits) -> str:
+def cache_key(job: Mapping[str, object], identity: str, limits: Limits) -> str:
     """Return the key of a verdict: a hash of everything that can change it."""
     digest = hashlib.sha256(compact_json.encode({**job, "id": 0}, in_order=True))
     digest.update(f"\0{identity}\0{limits.sandbox_bytes}".encode())
@@ -59,20 +59,20 @@ class MemoryCache:
         """Encoded answers."""
         self._lock = threading.Lock()
 
-    def has(self, name: str) -> bool:
+    def has(self, key: str) -> bool:
         """Whether an answer is stored."""
-        return name in self._answers
+        return key in self._answers
 
-    def get(self, names: Sequence[str]) -> dict[str, Answer]:
-        """Return the stored answers by name, in the order of the names."""
+    def get(self, keys: Sequence[str]) -> dict[str, Answer]:
+        """Return the stored answers by key, in the order of the keys."""
         with self._lock:
-            found = {name: data for name in names if (data := self._answers.get(name)) is not None}
-        return {name: cast("Answer", compact_json.decode(data)) for name, data in found.items()}
+            stored = {key: data for key in keys if (data := self._answers.get(key)) is not None}
+        return {key: cast("Answer", compact_json.decode(data)) for key, data in stored.items()}
 
-    def put(self, name: str, answer: Answer) -> None:
+    def put(self, key: str, answer: Answer) -> None:
         """Store an answer."""
         with self._lock, contextlib.suppress(ValueError):  # one that is larger than the whole
-            self._answers[name] = compact_json.encode(answer)
+            self._answers[key] = compact_json.encode(answer)
 
     def close(self) -> None:
         """Forget everything."""
@@ -96,25 +96,25 @@ class VerdictCache:
         """Why the cache cannot be used; empty if it can."""
         return self._file.problem
 
-    def has(self, name: str) -> bool:
+    def has(self, key: str) -> bool:
         """Whether an answer is stored."""
-        return self._file.has(bytes.fromhex(name))
+        return self._file.has(bytes.fromhex(key))
 
-    def get(self, names: Sequence[str]) -> dict[str, Answer]:
-        """Return the stored answers by name, in the order of the names."""
-        kept = self._file.find(map(bytes.fromhex, names))
+    def get(self, keys: Sequence[str]) -> dict[str, Answer]:
+        """Return the stored answers by key, in the order of the keys."""
+        stored = self._file.find(map(bytes.fromhex, keys))
         answers: dict[str, Answer] = {}
-        for name in names:
+        for key in keys:
             with contextlib.suppress(ValueError, KeyError, zlib.error):
-                answer = compact_json.decode(zlib.decompress(kept[bytes.fromhex(name)]))
+                answer = compact_json.decode(zlib.decompress(stored[bytes.fromhex(key)]))
                 if isinstance(answer, dict):
-                    answers[name] = answer
+                    answers[key] = answer
         return answers
 
-    def put(self, name: str, answer: Answer) -> None:
+    def put(self, key: str, answer: Answer) -> None:
         """Store an answer. It is written within seconds, or at once by `flush`."""
         with self._lock:
-            self._pending[bytes.fromhex(name)] = zlib.compress(compact_json.encode(answer), 1)
+            self._pending[bytes.fromhex(key)] = zlib.compress(compact_json.encode(answer), 1)
             if len(self._pending) >= FLUSH_ROWS or time.monotonic() - self._flushed > FLUSH_SECONDS:
                 self._flush()
 

@@ -11,7 +11,7 @@ from grader.executors import ray_task
 from grader.executors.ray_task import QueueSettings
 from grader.options import Options
 from grader.sandbox import packages
-from grader.sandbox.channel import parcel
+from grader.sandbox.channel import pack_job
 from grader.sandbox.interface import Limits
 
 pytestmark = [pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")]
@@ -33,7 +33,7 @@ def closed() -> Any:
 
 
 def test_answers_come_in_the_order_of_the_jobs_from_a_queue_that_stays() -> None:
-    jobs = [parcel({**JOB, "test": f"assert one() == {number}\n"}) for number in (1, 2, 1)]
+    jobs = [pack_job({**JOB, "test": f"assert one() == {number}\n"}) for number in (1, 2, 1)]
     done = ray_task.run(settings(), jobs)
     assert [answer["run"]["result"] for answer in done.answers] == ["passed", "no: ", "passed"]
     assert (done.facts.host, done.facts.code) == (platform.node(), packages.code_digest())

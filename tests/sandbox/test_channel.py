@@ -14,7 +14,7 @@ import pytest
 from grader.observer import Silent
 from grader.options import Options
 from grader.sandbox import bubblewrap, choice
-from grader.sandbox.channel import Channel, ready
+from grader.sandbox.channel import Channel, wait_ready
 from grader.sandbox.interface import Limits, Supervisor, SupervisorLostError
 
 JOBS = 60
@@ -110,11 +110,11 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 def test_a_descriptor_is_ready_when_it_can_be_used(pipe: tuple[int, int]) -> None:
     read_end, write_end = pipe
-    assert not ready(0, readable=[read_end])
-    assert ready(0, writable=[write_end])
-    assert ready(0, readable=[read_end], writable=[write_end])
+    assert not wait_ready(0, readable=[read_end])
+    assert wait_ready(0, writable=[write_end])
+    assert wait_ready(0, readable=[read_end], writable=[write_end])
     os.write(write_end, b"x")
-    assert ready(0, readable=[read_end])
+    assert wait_ready(0, readable=[read_end])
     os.set_blocking(write_end, False)
-    while ready(0, writable=[write_end]):
+    while wait_ready(0, writable=[write_end]):
         os.write(write_end, b"x" * 4096)

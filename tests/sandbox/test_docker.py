@@ -10,15 +10,15 @@ from grader.sandbox import docker
 
 
 def test_the_owner_of_a_running_process_lives_and_that_of_an_ended_one_does_not():
-    assert docker.alive(docker.owner())
-    code = "from grader.sandbox import docker; print(docker.owner())"
+    assert docker.is_owner_alive(docker.owner_name())
+    code = "from grader.sandbox import docker; print(docker.owner_name())"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    assert not docker.alive(ended)
+    assert not docker.is_owner_alive(ended)
     # The pid may be another process's by now.
-    boot, pid, started = docker.owner().split("/")
-    assert not docker.alive(f"{boot}/{pid}/{int(started) + 1}")
+    boot, pid, started = docker.owner_name().split("/")
+    assert not docker.is_owner_alive(f"{boot}/{pid}/{int(started) + 1}")
     # Who is on another machine or in another namespace cannot be looked at.
-    assert docker.alive(f"elsewhere/{os.getpid()}/1")
+    assert docker.is_owner_alive(f"elsewhere/{os.getpid()}/1")
 
 
 @pytest.mark.docker
@@ -33,7 +33,7 @@ def test_a_container_has_no_network_no_new_privileges_and_a_read_only_root():
         (container,) = [
             c
             for c in docker.connect().containers.list(ignore_removed=True)
-            if c.labels.get(docker.OWNER_LABEL) == docker.owner()
+            if c.labels.get(docker.OWNER_LABEL) == docker.owner_name()
         ]
         host = container.attrs["HostConfig"]
         assert host["NetworkMode"] == "none"

@@ -32,8 +32,8 @@ def runtime(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
         monkeypatch.delenv("DOCKER_HOST", raising=False)
         monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
         monkeypatch.setenv("HOME", str(folder / "home"))
-        real = engines.places()
-        monkeypatch.setattr(engines, "places", lambda: [one for one in real if name in one.address])
+        real = engines.candidates()
+        monkeypatch.setattr(engines, "candidates", lambda: [one for one in real if name in one.address])
         yield folder
 
 
@@ -64,7 +64,7 @@ def test_an_engine_is_found_where_it_listens(runtime: Path, place: str, name: st
 def test_what_docker_host_names_is_looked_at_alone(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setenv("DOCKER_HOST", f"unix://{runtime}/none.sock")
-    assert [place.name for place in engines.places()] == ["DOCKER_HOST"]
+    assert [place.name for place in engines.candidates()] == ["DOCKER_HOST"]
     assert engines.find() is None
     assert not docker.available()
     where = f"at unix://{runtime}/none.sock, which DOCKER_HOST names"
@@ -86,7 +86,7 @@ from grader.sandbox import bubblewrap, choice, docker
 from grader.sandbox import choice
 print(choice.examine("bubblewrap").lines[1])
 bubblewrap.executable = lambda: None
-for attempt in (docker.connect, lambda: choice.choose("auto")):
+for attempt in (docker.connect, lambda: choice.choose_backend("auto")):
     try:
         attempt()
     except InfrastructureError as error:
@@ -165,4 +165,4 @@ def test_podmans_service_is_refused_with_what_to_do_and_bubblewrap_is_chosen(
     assert podman in said
     assert "is Podman" in said
     monkeypatch.setattr("grader.sandbox.bubblewrap.executable", lambda: "/usr/bin/bwrap")
-    assert choice.choose("auto") == "bubblewrap"
+    assert choice.choose_backend("auto") == "bubblewrap"

@@ -35,14 +35,14 @@ def _nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_the_graders_own_python_is_taken_where_none_or_its_version_is_wanted() -> None:
     for wanted in (None, OWN):
-        assert interpreters.choose(wanted).path == Path(sys.executable).resolve()
+        assert interpreters.interpreter_for(wanted).path == Path(sys.executable).resolve()
 
 
 def test_another_version_is_found_on_the_path_in_pyenv_and_in_uv(tmp_path: Path) -> None:
-    assert interpreters.choose("9.9").version == platform.python_version()
+    assert interpreters.interpreter_for("9.9").version == platform.python_version()
     for place in ("uv/cpython-9.9.1-linux/bin", "pyenv/versions/9.9.2/bin", "bin"):
         made = _python(tmp_path / place / "python9.9", "9.9.1")
-        found = interpreters.choose("9.9")
+        found = interpreters.interpreter_for("9.9")
         assert (found.path, found.minor) == (made, (9, 9))
 
 
@@ -52,9 +52,9 @@ def test_what_does_not_run_or_is_another_version_is_passed_over(tmp_path: Path) 
     broken.parent.mkdir(parents=True)
     broken.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
     broken.chmod(0o755)
-    assert interpreters.choose("9.9").version == platform.python_version()
+    assert interpreters.interpreter_for("9.9").version == platform.python_version()
     made = _python(tmp_path / "uv" / "cpython-9.9.1-linux" / "bin" / "python9.9", "9.9.1")
-    assert interpreters.choose("9.9").path == made
+    assert interpreters.interpreter_for("9.9").path == made
 
 
 @pytest.mark.skipif(bool(HELD) and shutil.which("setpriv") is None, reason="root, and no setpriv")
@@ -63,7 +63,7 @@ def test_a_folder_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     made = _python(tmp_path / "uv" / "cpython-9.9.1-linux" / "bin" / "python9.9", "9.9.1")
     _python(tmp_path / "pyenv" / "versions" / "9.9.3" / "bin" / "python9.9", "9.9.3")
     (tmp_path / "pyenv").chmod(0)
-    code = "from grader.sandbox import interpreters; print(interpreters.choose('9.9').path)"
+    code = "from grader.sandbox import interpreters; print(interpreters.interpreter_for('9.9').path)"
     try:
         ran = subprocess.run([*HELD, sys.executable, "-c", code], capture_output=True, text=True, check=False)
     finally:
@@ -78,4 +78,4 @@ def test_a_user_without_a_home_gets_the_graders_own_python(monkeypatch: pytest.M
     monkeypatch.setattr(Path, "home", unknown)
     for name in ("PYENV_ROOT", "UV_PYTHON_INSTALL_DIR"):
         monkeypatch.delenv(name)
-    assert interpreters.choose("9.9").version == platform.python_version()
+    assert interpreters.interpreter_for("9.9").version == platform.python_version()

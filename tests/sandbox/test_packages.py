@@ -31,8 +31,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def other() -> Interpreter:
     """Return a Python of another version than the grader's if this machine has one, else the grader's."""
     versions = (f"3.{minor}" for minor in (10, 12, 13, 14) if minor != sys.version_info.minor)
-    found = (interpreters.choose(version) for version in versions)
-    return next((python for python in found if python.minor != sys.version_info[:2]), interpreters.own())
+    found = (interpreters.interpreter_for(version) for version in versions)
+    return next(
+        (python for python in found if python.minor != sys.version_info[:2]), interpreters.current_interpreter()
+    )
 
 
 def site(cache: Path, python: tuple[int, int]) -> Path:
@@ -41,7 +43,7 @@ def site(cache: Path, python: tuple[int, int]) -> Path:
     partial = cache / "partial"
     partial.mkdir()
     (partial / "module.py").write_text("x = 1\n")
-    packages._finish(partial, folder)
+    packages._publish(partial, folder)
     return folder
 
 
@@ -75,17 +77,17 @@ def test_packages_that_a_benchmark_requires_are_added_and_those_of_the_lock_stay
     wheel(wheels, "tiny", "1.0", "import numpy\n")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
-    packages._add(site, sys.version_info[:2], "# comment\ntiny==1.0\n")
+    packages._add_user_packages(site, sys.version_info[:2], "# comment\ntiny==1.0\n")
     assert (site / "tiny.py").is_file()
     assert "True" in (site / "numpy.py").read_text()
     with pytest.raises(InfrastructureError, match="absent"):
-        packages._add(site, sys.version_info[:2], "absent==1.0\n")
+        packages._add_user_packages(site, sys.version_info[:2], "absent==1.0\n")
 
 
 def test_a_requirements_file_decides_about_the_versions_that_it_names(tmp_path: Path) -> None:
-    named = packages._names("Pandas>=2 ; python_version > '3'\n--hash=x\nruamel_yaml\n")
+    named = packages._package_names("Pandas>=2 ; python_version > '3'\n--hash=x\nruamel_yaml\n")
     assert named == {"pandas", "ruamel-yaml"}
-    packages._write(tmp_path / "lock", ["numpy==1.0 --hash=x", "pandas==2.0"], named)
+    packages._write_entries(tmp_path / "lock", ["numpy==1.0 --hash=x", "pandas==2.0"], named)
     assert (tmp_path / "lock").read_text() == "numpy==1.0 --hash=x\n"
 
 
@@ -94,13 +96,13 @@ def test_each_content_of_a_requirements_file_has_an_image_and_a_folder_of_its_ow
     assert len(set(tags)) == 3
     assert tags[0] == image.tag("3.12")
     with pytest.raises(packages.NotBuiltError):
-        packages.find(python, "tiny==1.0")
+        packages.built_folder(python, "tiny==1.0")
     folder = cache / "made"
     folder.mkdir(parents=True)
-    packages._finish(folder, packages._folder(python, "tiny==1.0"))
-    assert packages.find(python, "tiny==1.0").is_dir()
+    packages._publish(folder, packages._folder(python, "tiny==1.0"))
+    assert packages.built_folder(python, "tiny==1.0").is_dir()
     with pytest.raises(packages.NotBuiltError):
-        packages.find(python, "tiny==2.0")
+        packages.built_folder(python, "tiny==2.0")
 
 
 def byte_code(source: Path, python: Interpreter) -> Path:
@@ -116,7 +118,7 @@ def test_packages_are_compiled_by_the_python_that_will_run_them_once_there_is_on
     folder = site(cache, (3, 99))
     packages.prepare((3, 99), Silent())
     assert not packages.is_compiled(folder)
-    for python, path in ((interpreters.own(), None), (other, other.path)):
+    for python, path in ((interpreters.current_interpreter(), None), (other, other.path)):
         folder = site_of(cache, python.minor)
         if not folder.is_dir():
             site(cache, python.minor)

@@ -17,7 +17,7 @@ from grader.options import Options
 from grader.results import Outcome, Report
 from grader.sandbox import bubblewrap, interpreters, packages, self_check
 from grader.sandbox.interface import Limits
-from grader.sandbox.roles import OF_PART, ROLES, Role
+from grader.sandbox.roles import ROLE_OF_PART, ROLES, Role
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def test_a_sandbox_that_misjudges_is_replaced_before_it_judges_anything(
 
     def start(self: bubblewrap.Bubblewrap, index: int, *, lint: bool = False) -> bubblewrap.ProcessSupervisor:
         monkeypatch.setattr(resources, "folder", folders.pop() if folders and not lint else sound_folder)
-        self._code = packages.prepare_code(interpreters.own())
+        self._code = packages.prepare_code(interpreters.current_interpreter())
         return sound(self, index, lint=lint)
 
     monkeypatch.setattr(bubblewrap.Bubblewrap, "start", start)
@@ -103,4 +103,4 @@ def test_a_sound_sandbox_passes_the_self_check_of_every_role(role: Role) -> None
 
 
 def test_every_part_of_a_job_is_checked() -> None:
-    assert {part for role in ROLES for check in self_check.checks(role) for part in check.job} >= {*OF_PART}
+    assert {part for role in ROLES for check in self_check.checks(role) for part in check.job} >= {*ROLE_OF_PART}

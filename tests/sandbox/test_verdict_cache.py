@@ -55,9 +55,9 @@ def test_what_is_put_is_there_for_the_next_run(path: Path) -> None:
 def test_everything_that_can_change_a_verdict_is_part_of_its_name(
     job: dict[str, object], identity: str, limits: Limits
 ) -> None:
-    assert cache.key(job, identity, limits) != cache.key(JOB, "image", LIMITS)
+    assert cache.cache_key(job, identity, limits) != cache.cache_key(JOB, "image", LIMITS)
     # Only the number that a job happens to have is no part of it.
-    assert cache.key(job | {"id": 99}, identity, limits) == cache.key(job, identity, limits)
+    assert cache.cache_key(job | {"id": 99}, identity, limits) == cache.cache_key(job, identity, limits)
 
 
 def test_what_was_flushed_survives_kill_9(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from grader.sandbox.roles import has_loop
 from grader.scorers.execution import jobs
 
 if TYPE_CHECKING:
@@ -66,8 +67,7 @@ class AnswerCollector:
         whose answers so far decide their verdicts; slow programs are interrupted early to find them.
         """
         new = {request.candidate: request for request in requests if request.candidate not in self.answers}
-        # Most programs that never end have a `while` loop. Started last, one would run alone while other workers wait.
-        waiting = sorted(new.values(), key=lambda request: "while" not in request.candidate.source)
+        waiting = sorted(new.values(), key=lambda request: not has_loop(request.candidate.source))
         if decided is not None:
             waiting = self._answer_undecided(phase, waiting, decided)
         while waiting:

@@ -240,7 +240,10 @@ def _python_notes(sandbox: SandboxProvenance | None) -> list[Note]:
     from grader.sandbox import bubblewrap, interpreters
 
     official = sandbox.official_python
-    is_here = interpreters.choose(official).version.startswith(f"{official}.") and bubblewrap.executable() is not None
+    is_here = (
+        interpreters.interpreter_for(official).version.startswith(f"{official}.")
+        and bubblewrap.executable() is not None
+    )
     if sandbox.backend == "docker" and is_here:
         advice = "`--sandbox bubblewrap`, which finds it on this machine"
     else:
