@@ -59,17 +59,17 @@ class AnswerCollector:
         self,
         phase: str,
         requests: Iterable[AnswerRequest],
-        decided: Callable[[Sequence[Candidate]], Collection[Candidate]] | None = None,
+        find_decided: Callable[[Sequence[Candidate]], Collection[Candidate]] | None = None,
     ) -> None:
         """Let programs answer that have not answered yet.
 
-        A supervisor that was busy with one for a minute leaves the other calls to another job. `decided`: returns those
-        whose answers so far decide their verdicts; slow programs are interrupted early to find them.
+        A supervisor that was busy with one for a minute leaves the other calls to another job. `find_decided`: returns
+        those whose answers so far decide their verdicts; slow programs are interrupted early to find them.
         """
         new = {request.candidate: request for request in requests if request.candidate not in self.answers}
         waiting = sorted(new.values(), key=lambda request: not has_loop(request.candidate.source))
-        if decided is not None:
-            waiting = self._answer_undecided(phase, waiting, decided)
+        if find_decided is not None:
+            waiting = self._answer_undecided(phase, waiting, find_decided)
         while waiting:
             waiting = self._run(phase, waiting)
 
@@ -77,13 +77,13 @@ class AnswerCollector:
         self,
         phase: str,
         requests: list[AnswerRequest],
-        decided: Callable[[Sequence[Candidate]], Collection[Candidate]],
+        find_decided: Callable[[Sequence[Candidate]], Collection[Candidate]],
     ) -> list[AnswerRequest]:
         """Let programs answer for a short time; return what is still to answer of those that are not decided."""
         unfinished = self._run(phase, requests, FIRST_SECONDS)
-        decided_ones = decided([request.candidate for request in unfinished]) if unfinished else ()
+        decided = find_decided([request.candidate for request in unfinished]) if unfinished else ()
         whole = {request.candidate: request for request in requests}
-        undecided = [request for request in unfinished if request.candidate not in decided_ones]
+        undecided = [request for request in unfinished if request.candidate not in decided]
         for number, request in enumerate(undecided):
             if request.keeps_state:  # a new process has to answer all calls again
                 del self.answers[request.candidate]

@@ -56,7 +56,7 @@ class Readings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it passes the base inputs, in each reading."""
 
 
-def not_judged(why: str) -> Reading:
+def not_judged_reading(why: str) -> Reading:
     """Return the careful reading of a sample whose task is outside of it."""
     return Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=why, rule="apart")
 

@@ -45,7 +45,7 @@ class JobRunner:
         self.executor, self._observer = executor, observer
         self.key = executor.key
         """Returns the cache key of a job's result."""
-        self.cached = Counter[str]()
+        self.cache_hits = Counter[str]()
         """Phase -> number of items whose results came from the cache."""
 
     def assemble(
@@ -82,7 +82,7 @@ class JobRunner:
             self._observer.advance(known_successes, passed=known_successes)
         for key, executed in self._cached_results(list(waiting)):
             del waiting[key]
-            self.cached[phase] += items_of_key[key]
+            self.cache_hits[phase] += items_of_key[key]
             self._advance(items_of_key[key], executed)
             yield key, executed
         new_jobs = ((key, job() if callable(job) else job) for key, job in waiting.items())

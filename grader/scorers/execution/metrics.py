@@ -42,7 +42,7 @@ def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool)
     rows: list[Metric | None] = []
     for group, members in by_group(samples).items():
         # Names begin with `base_` where only the base inputs count.
-        tasks_by_prefix = {"": by_observation(members), BASE: by_observation(of_base(members))}
+        tasks_by_prefix = {"": by_observation(members), BASE: by_observation(base_samples(members))}
         for reading in READINGS:
             judged = judged_samples(members, reading)
             for k in ks:
@@ -60,7 +60,7 @@ def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool)
     return [row for row in rows if row is not None]
 
 
-def of_base(samples: Iterable[SampleResult]) -> list[SampleResult]:
+def base_samples(samples: Iterable[SampleResult]) -> list[SampleResult]:
     """Return samples as they would be with their base inputs only; none if the tasks do not tell these apart."""
     pairs = [(sample, facts_of(sample).base) for sample in samples]
     if not any(base for _, base in pairs):
@@ -167,7 +167,7 @@ def observation_function(name: str) -> Observe | None:
 def _pass_at_k_of_task(
     members: Sequence[SampleResult], reading: ReadingName, *, k: int, has_base_only: bool
 ) -> float | None:
-    observations = pass_observations([of_base(members) if has_base_only else [*members]], k, reading)
+    observations = pass_observations([base_samples(members) if has_base_only else [*members]], k, reading)
     return observations[0].value if observations else None
 
 

@@ -21,7 +21,7 @@ from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Verdict, Verdicts
 from grader.scorers.execution.job_runner import JobRunner
 from grader.scorers.execution.pipeline import Pipeline
-from grader.scorers.execution.reading import official_result, sample_result, unscored
+from grader.scorers.execution.reading import official_result, sample_result, unscored_reading
 from grader.scorers.execution.sample import samples_of
 from grader.scorers.execution.spool import Spool
 from grader.scorers.execution.states import BrokenReference, Judgeable, NotJudgeable, NotPrepared
@@ -110,8 +110,8 @@ def executing(
         runner = JobRunner(executor, observer)
         pipeline = Pipeline(tasks, runner, spool, limits, protocol)
         pipeline.prepare(qid for qid, texts in predictions.items() if not texts and not tasks[qid].broken)
-        samples = prepared(samples_of(tasks, predictions, protocol, runner.assemble), pipeline.context)
-        judge(samples, pipeline)
+        samples = collect_samples(samples_of(tasks, predictions, protocol, runner.assemble), pipeline.context)
+        judge_samples(samples, pipeline)
         # A program that runs with its tests can leave information about them behind in ways that no cleaning finds. So
         # the official runs come last, when no careful verdict of this run is open.
         run_officially(samples, pipeline.context)
@@ -124,7 +124,7 @@ def executing(
             official_python=protocol.python,
             programs=len(samples),
             distinct_programs=len({sample.lint_key for sample in samples}),
-            verdicts_from_cache=runner.cached[LINTING],
+            verdicts_from_cache=runner.cache_hits[LINTING],
         )
         yield executions
 
@@ -153,7 +153,7 @@ def limits_of(options: Options, protocol_seconds: float = 0.0, tasks: Iterable[C
     )
 
 
-def prepared(samples: Iterable[Sample], context: Context) -> list[Sample]:
+def collect_samples(samples: Iterable[Sample], context: Context) -> list[Sample]:
     """Return samples with the keys of their lint jobs.
 
     Sandboxes start as soon as one is needed, in parallel with assembling, which takes as long: at the first program
@@ -173,7 +173,7 @@ def prepared(samples: Iterable[Sample], context: Context) -> list[Sample]:
     return listed
 
 
-def judge(samples: Sequence[Sample], pipeline: Pipeline) -> None:
+def judge_samples(samples: Sequence[Sample], pipeline: Pipeline) -> None:
     """Lint samples and reach their verdicts; nothing runs officially."""
     # Also tasks whose programs are all refused are prepared, because `calls_right` needs the number of their calls. The
     # linter's sandboxes load Pylint meanwhile.
@@ -207,7 +207,7 @@ def run_officially(samples: Iterable[Sample], context: Context) -> None:
     """
     running = []
     for sample in samples:
-        if sample.refused or sample.has_inputs:
+        if sample.is_refused or sample.has_inputs:
             continue
         if sample.verdicts.completion.is_official_timeout:
             sample.official_run = _timeout_as_official_result(sample, context)
@@ -270,7 +270,9 @@ def _executions(samples: list[Sample], protocol: ExecutionProtocol, modules: Map
         qid = sample.task.id
         result = sample_result(sample, protocol)
         if qid in modules:
-            reading = unscored(f"{NO_MODULE}'{modules[qid]}': the task needs it, and the sandbox does not have it")
+            reading = unscored_reading(
+                f"{NO_MODULE}'{modules[qid]}': the task needs it, and the sandbox does not have it"
+            )
             result = msgspec.structs.replace(result, official=reading, careful=reading)
         executions.samples.append(result)
         executions.completions.setdefault(qid, []).append(sample.program.completion)
@@ -294,7 +296,7 @@ def _task_notes(samples: Iterable[Sample], pipeline: Pipeline) -> list[str]:
     """
     states = pipeline.states
     modules, broken = tasks_without_module(states), states.reasons(BrokenReference)
-    weaker = _except(states.reference_failures, modules | broken)
+    weaker = _without_named_tasks(states.reference_failures, modules | broken)
     without_reference = [
         qid
         for qid in dict.fromkeys(sample.task.id for sample in samples if sample.candidates)
@@ -303,10 +305,10 @@ def _task_notes(samples: Iterable[Sample], pipeline: Pipeline) -> list[str]:
     return _notes(
         [
             *_unjudged_tasks(states),
-            (BROKEN, _with_reasons(weaker)),
+            (BROKEN, _reason_lines(weaker)),
             (WITHOUT_REFERENCE, without_reference),
-            (f"The checker of {FAILED}", _faults(pipeline.inputs.failed_checkers)),
-            (f"The reference solution of {FAILED}", _faults(broken)),
+            (f"The checker of {FAILED}", _fault_lines(pipeline.inputs.failed_checkers)),
+            (f"The reference solution of {FAILED}", _fault_lines(broken)),
         ]
     )
 
@@ -314,8 +316,8 @@ def _task_notes(samples: Iterable[Sample], pipeline: Pipeline) -> list[str]:
 def _unjudged_tasks(states: States) -> list[tuple[str, list[str]]]:
     """Return the texts of notes on tasks that are not judged, and the tasks: each is named once."""
     modules = tasks_without_module(states)
-    unjudged = _except(states.reasons(NotJudgeable), modules)
-    return [(LACKING, _with_reasons(modules)), (NOT_JUDGED, _with_reasons(unjudged))]
+    unjudged = _without_named_tasks(states.reasons(NotJudgeable), modules)
+    return [(LACKING, _reason_lines(modules)), (NOT_JUDGED, _reason_lines(unjudged))]
 
 
 def missing_modules(samples: Iterable[SampleResult]) -> list[str]:
@@ -334,25 +336,25 @@ def missing_modules(samples: Iterable[SampleResult]) -> list[str]:
 _MODULE = re.compile(rf"{NO_MODULE}'(\w+)")
 
 
-def _except(tasks: Mapping[str, str], named: Mapping[str, str]) -> dict[str, str]:
+def _without_named_tasks(tasks: Mapping[str, str], named: Mapping[str, str]) -> dict[str, str]:
     """Return the tasks that another note does not name already."""
     return {qid: why for qid, why in tasks.items() if qid not in named}
 
 
 def _notes(notes: Iterable[tuple[str, list[str]]]) -> list[str]:
     """Return texts with the tasks that they are about; those about none are left out."""
-    return [text.format(tasks=counted(len(tasks), "task"), named=_first(tasks)) for text, tasks in notes if tasks]
+    return [text.format(tasks=counted(len(tasks), "task"), named=_join_first(tasks)) for text, tasks in notes if tasks]
 
 
-def _with_reasons(tasks: Mapping[str, str]) -> list[str]:
+def _reason_lines(tasks: Mapping[str, str]) -> list[str]:
     return [f"{qid} ({why})" for qid, why in tasks.items()]
 
 
-def _faults(tasks: Mapping[str, str]) -> list[str]:
+def _fault_lines(tasks: Mapping[str, str]) -> list[str]:
     return [f"{quoted(qid)}: {why}" for qid, why in tasks.items()]
 
 
-def _first(texts: list[str]) -> str:
+def _join_first(texts: list[str]) -> str:
     """Return the first texts, and how many more there are."""
     more = f"; and {len(texts) - NAMED_TASKS} more" if len(texts) > NAMED_TASKS else ""
     return "; ".join(texts[:NAMED_TASKS]) + more

@@ -20,9 +20,9 @@ from grader.sandbox.queue import MOST_SUPERVISORS
 from grader.scorers.execution.assembly import Program, assemble
 from grader.scorers.execution.facts import ExecutionFacts, Printed
 from grader.scorers.execution.job_runner import JobRunner
-from grader.scorers.execution.phases import judge, limits_of, prepared, run_officially
+from grader.scorers.execution.phases import collect_samples, judge_samples, limits_of, run_officially
 from grader.scorers.execution.pipeline import Pipeline
-from grader.scorers.execution.reading import assertion_results, sample_result, unscored
+from grader.scorers.execution.reading import assertion_results, sample_result, unscored_reading
 from grader.scorers.execution.sample import Sample, assembly_arguments
 from grader.scorers.execution.spool import Spool
 from grader.scorers.execution.states import NotPrepared, States
@@ -160,8 +160,8 @@ class ProgramScorer:
             judges_assertions=any(request.each for request in requests),
             keeps_outputs=any(request.printed for request in requests),
         )
-        samples = prepared(self._samples(requests), pipeline.context)
-        judge(samples, pipeline)
+        samples = collect_samples(self._samples(requests), pipeline.context)
+        judge_samples(samples, pipeline)
         with_official = [sample for sample, request in zip(samples, requests, strict=True) if request.official]
         run_officially(with_official, pipeline.context)
         results = [self._result(sample, request) for sample, request in zip(samples, requests, strict=True)]
@@ -205,7 +205,7 @@ def _test_results(sample: Sample, request: ScoreRequest) -> list[bool] | msgspec
 
 
 def _refused(request: ScoreRequest, reason: str, rule: str) -> SampleResult:
-    reading: Reading = msgspec.structs.replace(unscored(reason), rule=rule)
+    reading: Reading = msgspec.structs.replace(unscored_reading(reason), rule=rule)
     return SampleResult(
         qid=request.qid, sample=0, official=reading if request.official else NOT_REQUESTED, careful=reading
     )

@@ -136,7 +136,7 @@ pseudo-code).
 """  # noqa: W291
 
 
-PLAIN = """\
+SIGNATURE_PROMPT = """\
 Complete this Python function. Reply with the whole function, including its signature and imports, in one Python code \
 block.
 
@@ -145,19 +145,19 @@ block.
 ```
 """
 
-IN_WORDS = """\
+QUESTION_PROMPT = """\
 {question}
 
 Answer with a Python program{which}. Reply with the whole program in one Python code block.
 """
-READS = " that reads standard input and writes to standard output"
+READS_INPUT = " that reads standard input and writes to standard output"
 
 
 def plain_turn(signature: str, question: str, *, reads_input: bool) -> Turn:
     """Return the request for a task without published prompts: for its signature, or for what it says in words."""
     if signature.strip():
-        return Turn(text=lambda _: _filled(PLAIN, signature))
-    return Turn(text=lambda _: IN_WORDS.format(question=question, which=READS if reads_input else ""))
+        return Turn(text=lambda _: _fill(SIGNATURE_PROMPT, signature))
+    return Turn(text=lambda _: QUESTION_PROMPT.format(question=question, which=READS_INPUT if reads_input else ""))
 
 
 def turns(mode: str, *, first_version: bool, signature: str, description: str | None) -> tuple[Turn, ...]:
@@ -171,33 +171,33 @@ def turns(mode: str, *, first_version: bool, signature: str, description: str | 
         raise UsageError(f"--mode {mode}: protocol v1 has only the mode v2c.")
     match mode:
         case "v2c":
-            return (_once(_V1 if first_version else _V2C, mode, signature, stop=STOP),)
+            return (_single_turn(_V1 if first_version else _V2C, mode, signature, stop=STOP),)
         case "v2c-cot":
-            return (_once(_V2C_COT, mode, signature),)
+            return (_single_turn(_V2C_COT, mode, signature),)
         case "t2c":
             if not description:
                 raise InputError(["--mode t2c: the data has no ground_truth_diagram_description"])
-            return (_code(mode, signature, description),)
+            return (_code_turn(mode, signature, description),)
         case _:
-            describe = Turn(stage=DESCRIPTION, text=lambda _: _filled(_V2T, signature), noted={"mode": mode})
-            return (describe, _code(mode, signature, None))
+            describe = Turn(stage=DESCRIPTION, text=lambda _: _fill(_V2T, signature), noted={"mode": mode})
+            return (describe, _code_turn(mode, signature, None))
 
 
-def _once(template: str, mode: str, signature: str, *, stop: str = "") -> Turn:
-    return Turn(text=lambda _: _filled(template, signature), stop=stop, noted={"mode": mode})
+def _single_turn(template: str, mode: str, signature: str, *, stop: str = "") -> Turn:
+    return Turn(text=lambda _: _fill(template, signature), stop=stop, noted={"mode": mode})
 
 
-def _code(mode: str, signature: str, given: str | None) -> Turn:
-    """Return the request for code from a description: the given one, or that of the previous turn."""
+def _code_turn(mode: str, signature: str, ground_truth: str | None) -> Turn:
+    """Return the request for code from a description: the ground truth, or that of the previous turn."""
     return Turn(
         stage="code",
-        text=lambda texts: _filled(_T2C, signature, texts[DESCRIPTION] if given is None else given),
+        text=lambda texts: _fill(_T2C, signature, texts[DESCRIPTION] if ground_truth is None else ground_truth),
         shows_images=False,
-        is_greedy=given is None,
-        by_coder=given is None,
+        is_greedy=ground_truth is None,
+        by_coder=ground_truth is None,
         noted={"mode": mode},
     )
 
 
-def _filled(template: str, signature: str, description: str = "") -> str:
+def _fill(template: str, signature: str, description: str = "") -> str:
     return template.format(signature=signature, description=description)

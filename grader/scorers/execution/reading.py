@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.results import OTHER_ANSWERS, Calls, Outcome, Reading, SampleResult
-from grader.scorers.execution.candidate import Verdict, not_judged
+from grader.scorers.execution.candidate import Verdict, not_judged_reading
 from grader.scorers.execution.facts import ExecutionFacts
 from grader.scorers.sample_scorer import NOT_REQUESTED
 
@@ -38,19 +38,19 @@ def official_reading(executed: Executed, protocol: ExecutionProtocol) -> Reading
     """Return the official evaluator's conclusion."""
     text = official_result(executed, protocol)
     if executed.lint is not None and (executed.lint.messages or executed.lint.broken):
-        return _failed(Outcome.LINT_FAILED, text.removeprefix(protocol.lint_prefix), "pylint")
+        return _failing_reading(Outcome.LINT_FAILED, text.removeprefix(protocol.lint_prefix), "pylint")
     assert executed.run is not None
     if executed.run.result == "passed":
         return Reading(outcome=Outcome.PASSED, credit=1)
-    outcome, why = failure(executed.run.evidence, executed.run.result, executed.run.kind, protocol)
-    return _failed(outcome, why, "execution")
+    outcome, why = explain_failure(executed.run.evidence, executed.run.result, executed.run.kind, protocol)
+    return _failing_reading(outcome, why, "execution")
 
 
-def _failed(outcome: Outcome, detail: str, rule: str) -> Reading:
+def _failing_reading(outcome: Outcome, detail: str, rule: str) -> Reading:
     return Reading(outcome=outcome, credit=0, detail=detail, rule=rule)
 
 
-def failure(
+def explain_failure(
     evidence: ProcessEvidence, result: str | None, kind: str, protocol: ExecutionProtocol
 ) -> tuple[Outcome, str]:
     """Explain the end of a program that did not pass. Evidence has priority over the program's own output."""
@@ -101,7 +101,7 @@ def careful_reading(
     official pass is suspect. Without an official reading, the judgement says why it fails.
     """
     if verdicts.not_judged:
-        return not_judged(verdicts.not_judged)
+        return not_judged_reading(verdicts.not_judged)
     if program.is_missing:
         return NO_PROGRAM
     programs = [] if verdicts.recovered is None else [verdicts.recovered]
@@ -152,26 +152,26 @@ def _reading_of_failure(judgement: Judgement, protocol: ExecutionProtocol) -> Re
     if judgement.kind == "unlike":
         return _reading_of_differing_answers(judgement)
     if evidence.stopped is not None or evidence.oom:
-        return _failed(*failure(evidence, None, judgement.kind, protocol), "split")
+        return _failing_reading(*explain_failure(evidence, None, judgement.kind, protocol), "split")
     if judgement.kind == "assertion":
-        return _failed(Outcome.FAILED, judgement.reason, "split")
+        return _failing_reading(Outcome.FAILED, judgement.reason, "split")
     if judgement.kind in {"error", "load"}:
-        return _failed(Outcome.ERROR, judgement.reason, "split")
+        return _failing_reading(Outcome.ERROR, judgement.reason, "split")
     if judgement.kind == "ended" or evidence.status is not None:
-        return _failed(Outcome.CRASHED, _describe_end(evidence.status), "split")
-    return _failed(Outcome.SUSPECT, f"it cannot be judged apart from its tests: {judgement.reason}", "split")
+        return _failing_reading(Outcome.CRASHED, _describe_end(evidence.status), "split")
+    return _failing_reading(Outcome.SUSPECT, f"it cannot be judged apart from its tests: {judgement.reason}", "split")
 
 
 def _reading_of_unconfirmed_pass(verdict: Verdict) -> Reading:
     """Return the reading of a program that passes officially, and whose separate run does not, or is not known."""
     judgement = verdict.judgement
     if judgement is None:
-        return unscored(verdict.infrastructure_error or "there is no separate run that could confirm it")
+        return unscored_reading(verdict.infrastructure_error or "there is no separate run that could confirm it")
     if judgement.kind == "unlike":
         return _reading_of_differing_answers(judgement)
     reason = judgement.reason or f"that run did not finish ({_describe_stop(judgement.evidence)})"
     reason = f"the tests end with {reason}" if judgement.kind == "error" else reason
-    return _failed(
+    return _failing_reading(
         Outcome.SUSPECT, f"passes officially, but not when the tests get only its answers: {reason}", "split"
     )
 
@@ -181,10 +181,12 @@ def _reading_of_differing_answers(judgement: Judgement) -> Reading:
     calls = None if judgement.likeness is None else judgement.likeness.calls
     first = None if calls is None else calls.first
     if first is None:
-        return _failed(Outcome.SUSPECT, f"passes, but its answers are not believed: {judgement.reason}", "likeness")
+        return _failing_reading(
+            Outcome.SUSPECT, f"passes, but its answers are not believed: {judgement.reason}", "likeness"
+        )
     difference = f"{first.call} returned {first.returned}, expected {first.expected}"
     detail = f"passes, but {difference} ({judgement.reason})"
-    return _failed(Outcome.SUSPECT, detail[: 2 * MAX_LINE], "likeness")
+    return _failing_reading(Outcome.SUSPECT, detail[: 2 * MAX_LINE], "likeness")
 
 
 def _describe_stop(evidence: ProcessEvidence) -> str:
@@ -195,7 +197,7 @@ def _describe_stop(evidence: ProcessEvidence) -> str:
     return _describe_end(evidence.status)
 
 
-def unscored(reason: str) -> Reading:
+def unscored_reading(reason: str) -> Reading:
     """Return the reading of a sample that is unscored because infrastructure failed."""
     return Reading(outcome=Outcome.UNSCORED, credit=None, detail=reason, rule="infrastructure")
 
@@ -208,8 +210,8 @@ def sample_result(sample: Sample, protocol: ExecutionProtocol, *, with_official:
     run = None if observation is None else observation.run
     official = None if observation is None else _official_reading_of(sample, observation, protocol)
     if official is None and with_official:
-        official = unscored(sample.official_failure)
-        careful = not_judged(sample.verdicts.not_judged) if sample.verdicts.not_judged else official
+        official = unscored_reading(sample.official_failure)
+        careful = not_judged_reading(sample.verdicts.not_judged) if sample.verdicts.not_judged else official
     else:
         careful = careful_reading(official, sample.verdicts, sample.program, protocol)
     facts = None if run is None or official is None or official.credit else failed_test(run.lines, sample)

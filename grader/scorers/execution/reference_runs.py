@@ -12,16 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _HASHING = {"set", "frozenset", "hash", "id"}
-_FIXED = {
+_FIXED_MODULES = {
     "__future__", "bisect", "cmath", "collections", "copy", "decimal", "fractions", "functools", "hashlib", "heapq",
     "itertools", "json", "math", "numbers", "numpy", "operator", "re", "statistics", "string", "typing",
 }  # fmt: skip
-"""Modules whose functions return the same in every run, but for `_VARYING`."""
-_VARYING = _HASHING | {
+"""Modules whose functions return the same in every run, but for `_VARYING_NAMES`."""
+_VARYING_NAMES = _HASHING | {
     "object", "random", "samples", "empty", "empty_like", "globals", "locals", "vars", "open", "input", "exec", "eval",
     "compile", "getattr", "attrgetter", "methodcaller", "and_", "or_", "xor",
 }  # fmt: skip
-_OF_SETS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
+"""Names that give access to hash values, addresses, random numbers, files, or to other names."""
+_SET_OPERATORS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
 """The operations on the keys or items of a dictionary that make a set. `operator` has functions for them."""
 
 
@@ -29,14 +30,17 @@ def can_vary(source: str, calls: Iterable[str]) -> bool:
     """Whether a program may answer these calls differently in another run. Most reference solutions cannot."""
     nodes = _nodes(source)
     names = _names(nodes)
-    imported = {name.name for node in nodes if isinstance(node, ast.ImportFrom) for name in node.names}
+    imported = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+    makes_sets = _has(nodes, ast.Set, ast.SetComp) or (
+        not names.isdisjoint({"keys", "items"}) and _has(nodes, *_SET_OPERATORS)
+    )
     return (
-        not nodes
-        or (not names.isdisjoint({"keys", "items"}) and _has(nodes, *_OF_SETS))
-        or not _modules(nodes) <= _FIXED
-        or not _VARYING.isdisjoint(names | imported)
-        or any(name.startswith("__") for name in names)
-        or _has(nodes, ast.Set, ast.SetComp, ast.ClassDef)
+        not nodes  # it is not valid Python, so nothing is known of it
+        or makes_sets
+        or not _modules(nodes) <= _FIXED_MODULES
+        or not _VARYING_NAMES.isdisjoint(names | imported)
+        or any(name.startswith("__") for name in names)  # such as `__import__`, `__class__`
+        or _has(nodes, ast.ClassDef)  # its objects have addresses, which their texts and hash values show
         or any(map(has_sets, calls))
     )
 

@@ -8,7 +8,7 @@ import msgspec
 
 from grader.sandbox.answer import Executed, Lint
 from grader.scorers.execution.assembly import Program, assemble, head
-from grader.scorers.execution.candidate import Candidate, Verdicts, not_judged
+from grader.scorers.execution.candidate import Candidate, Verdicts, not_judged_reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -71,7 +71,7 @@ class Sample:
         readings = self._combined_readings
         if readings is None or not self.verdicts.not_judged:
             return readings
-        careful = not_judged(self.verdicts.not_judged)
+        careful = not_judged_reading(self.verdicts.not_judged)
         return msgspec.structs.replace(readings, careful=careful, calls=msgspec.UNSET, right_outputs=[])
 
     @property
@@ -86,7 +86,7 @@ class Sample:
         return msgspec.structs.replace(official, careful=recovered.careful, calls=recovered.calls)
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         """Whether the linter rejected the program, so that it does not run."""
         return self.lint is not None and bool(self.lint.messages or self.lint.broken)
 
@@ -99,7 +99,7 @@ class Sample:
     @property
     def official_observation(self) -> Executed | None:
         """All observations of the official run; None if they do not suffice for a verdict."""
-        if self.refused:
+        if self.is_refused:
             return Executed(lint=self.lint)
         run = self.official_run
         return None if run is None else Executed(lint=self.lint or run.lint, run=run.run)

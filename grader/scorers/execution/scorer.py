@@ -13,7 +13,7 @@ from grader.results import Calls, Note, Outcome, Reading, Report, SampleResult
 from grader.results.groups import in_group
 from grader.scorers.execution import assembly, executed_file, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
-from grader.scorers.execution.candidate import not_judged
+from grader.scorers.execution.candidate import not_judged_reading
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol
 from grader.scorers.execution.facts import ExecutionFacts, facts_of
 from grader.scorers.execution.inputs.outputs import RULE
@@ -305,7 +305,7 @@ def _results_of_missing_predictions(
     """
     failed = missing_reading(Outcome.FAILED)
     for qid, texts in run.predictions.items():
-        careful = not_judged(not_judged_tasks[qid]) if qid in not_judged_tasks else failed
+        careful = not_judged_reading(not_judged_tasks[qid]) if qid in not_judged_tasks else failed
         for number in range(0 if texts else _most_samples(run)):
             yield SampleResult(
                 qid=qid, sample=number, official=failed, careful=careful, groups=run.tasks[qid].groups or msgspec.UNSET

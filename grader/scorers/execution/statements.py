@@ -7,7 +7,6 @@ import builtins
 import contextlib
 import enum
 import functools
-import itertools
 import re
 import symtable
 import sys
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.scorers.execution.extraction import SCOPES, cached_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__"}
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -34,9 +33,9 @@ class Statement(NamedTuple):
     node: ast.stmt
     bound: frozenset[str]
     loaded: frozenset[str]
-    """What it reads when it runs."""
+    """What it reads outside functions and classes."""
     used: frozenset[str]
-    """The same, and what functions in it read when they are called."""
+    """The same, and what functions and classes in it read."""
     words: frozenset[str]
     """All names and attributes in it."""
 
@@ -57,26 +56,9 @@ def statements(source: str) -> tuple[Statement, ...]:
     tree = cached_tree(source)
     if tree is None:
         return ()
-    body = [_statement(node, text) for node, text in _sources(tree, source)]
+    body = list(map(_statement, tree.body))
     known = bound_names(body) | BUILTINS
     return tuple(statement for statement in body if not _is_prose(statement, known))
-
-
-def _sources(tree: ast.Module, source: str) -> Iterator[tuple[ast.stmt, str | None]]:
-    """Yield statements, and their texts where they share no line with others: `ast.unparse` takes longer than reuse."""
-    lines = re.split(r"\r\n|\r|\n", source)
-    last_end = 0
-    for node, following in itertools.zip_longest(tree.body, tree.body[1:]):
-        first, end = _first_line(node), node.end_lineno or 0
-        next_first = len(lines) + 1 if following is None else _first_line(following)
-        is_alone = last_end < first and end < next_first
-        yield node, "\n".join(lines[first - 1 : end]) if is_alone else None
-        last_end = end
-
-
-def _first_line(node: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min(node.lineno, *(decorator.lineno for decorator in decorators)) if decorators else node.lineno
 
 
 def _is_prose(statement: Statement, known: frozenset[str]) -> bool:
@@ -91,13 +73,12 @@ def is_constant(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _statement(node: ast.stmt, text: str | None) -> Statement:
-    """Return a statement with its names; `text`: its source, if that is known."""
+def _statement(node: ast.stmt) -> Statement:
     parts = list(ast.walk(node))
     words = frozenset(getattr(part, "id", getattr(part, "attr", "")) for part in parts)
     try:
         has_scopes = any(isinstance(part, _SCOPED) for part in parts)
-        names = _names_by_scope(text or ast.unparse(node)) if has_scopes else _names(parts)
+        names = _names_by_scope(ast.unparse(node)) if has_scopes else _names(parts)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # it cannot be compiled, or not be written
         names = _names(parts)
     return Statement(node, frozenset(names.bound), frozenset(names.loaded), frozenset(names.used), words)
@@ -132,9 +113,10 @@ def _names_by_scope(text: str) -> _Names:
     """Return the global names of a statement with functions."""
     table = symtable.symtable(text, "<text>", "exec")
     names = _Names(set(), set(), set())
-    scopes = [(table, True)]
+    scopes = [table]
     while scopes:
-        scope, runs_at_once = scopes.pop()
+        scope = scopes.pop()
+        scopes += scope.get_children()
         for symbol in scope.get_symbols():
             if scope is not table and not symbol.is_global():
                 continue
@@ -142,14 +124,9 @@ def _names_by_scope(text: str) -> _Names:
                 names.bound.add(symbol.get_name())
             if symbol.is_referenced():
                 names.used.add(symbol.get_name())
-                if runs_at_once:
+                if scope is table:
                     names.loaded.add(symbol.get_name())
-        scopes += [(child, runs_at_once and _runs_at_once(child)) for child in scope.get_children()]
     return names
-
-
-def _runs_at_once(scope: symtable.SymbolTable) -> bool:
-    return scope.get_type() != "function" or scope.get_name().endswith(("comp", "genexpr"))
 
 
 def unparse(nodes: Iterable[ast.stmt]) -> str | None:

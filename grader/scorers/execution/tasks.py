@@ -71,15 +71,15 @@ class CodeTask(Task, frozen=True, kw_only=True):
         try:
             return msgspec.structs.replace(
                 self,
-                seconds=_seconds(limits.get("timeout")) or self.seconds,
-                memory_bytes=_memory(limits.get("memory")) or self.memory_bytes,
-                wall=_seconds(limits.get("wall"), "wall") or self.wall,
+                seconds=_parse_seconds(limits.get("timeout")) or self.seconds,
+                memory_bytes=_parse_memory(limits.get("memory")) or self.memory_bytes,
+                wall=_parse_seconds(limits.get("wall"), "wall") or self.wall,
             )
         except BadRowError as error:
             raise UsageError(str(error)) from None
 
     @property
-    def whole_solution(self) -> str:
+    def solution_source(self) -> str:
         """The solution as it is, after the signature if it is only the body of its function."""
         solution = self.solution or ""
         return f"{self.signature_text}{solution}" if solution.lstrip("\r\n")[:1].isspace() else solution
@@ -92,7 +92,7 @@ class CodeTask(Task, frozen=True, kw_only=True):
         return _program(self.solution, self.signature_text, self.names_to_define, self.cases is not None)
 
 
-def _text(value: object) -> str | None:
+def _nonempty_text(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
@@ -132,7 +132,7 @@ def _task_or_broken(row: Row, columns: ExecutionColumns, checker: str) -> CodeTa
     if type(row.get(columns.id)) is int:
         row = row | {columns.id: str(row[columns.id])}
     needed = filter(None, (columns.id, columns.signature, columns.prompt))
-    missing = [name for name in needed if not isinstance(row.get(name), str) and name not in columns.optional]
+    missing = [name for name in needed if not isinstance(row.get(name), str)]
     if columns.tests and _inputs(row, columns) is None:
         missing += [columns.tests] if not isinstance(row.get(columns.tests), (str, list)) else []
     if missing:
@@ -166,7 +166,7 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
     signature = str(row.get(columns.signature or columns.prompt or "") or "")
     raw_tests, setup = _tests_and_setup(row, columns)
     tests = _test_script(row, columns)
-    solution = _text(row.get(columns.solution or ""))
+    solution = _nonempty_text(row.get(columns.solution or ""))
     has_inputs = _inputs(row, columns) is not None if columns.tests else bool(columns.inputs)
     cases = cases_of(row, columns, checker) if has_inputs or columns.cases else None
     if cases is None and tests.strip():
@@ -193,9 +193,9 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         names_to_define=(function,) if function else names_to_define(tests, signature),
         solution=solution,
         cases=cases,
-        seconds=_seconds(row.get(columns.timeout or "")),
-        memory_bytes=_memory(row.get(columns.memory or "")),
-        wall=_seconds(row.get(columns.wall or ""), "wall"),
+        seconds=_parse_seconds(row.get(columns.timeout or "")),
+        memory_bytes=_parse_memory(row.get(columns.memory or "")),
+        wall=_parse_seconds(row.get(columns.wall or ""), "wall"),
         lists_tests=not isinstance(raw_tests, str),
     )
 
@@ -242,7 +242,7 @@ def _with_setup(signature: Signature, setup: str) -> Signature:
     return msgspec.structs.replace(signature, source=source, classes=read_signature(source).classes)
 
 
-def _seconds(value: object, name: str = "timeout") -> float:
+def _parse_seconds(value: object, name: str = "timeout") -> float:
     if value in (None, ""):
         return 0.0
     try:
@@ -254,7 +254,7 @@ def _seconds(value: object, name: str = "timeout") -> float:
     return seconds
 
 
-def _memory(value: object) -> int:
+def _parse_memory(value: object) -> int:
     """Return a program's memory in bytes; less than Python itself needs counts as this much."""
     if value in (None, ""):
         return 0

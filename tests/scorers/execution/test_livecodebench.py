@@ -3,7 +3,7 @@
 import contextlib
 from typing import Any
 
-from grader.scorers.execution.inputs.livecodebench import with_function
+from grader.scorers.execution.inputs.livecodebench import with_method_as_function
 from tests.tables import each
 
 METHOD = "class Solution:\n    def solve(self, x):\n        return x + 1\n"
@@ -22,7 +22,7 @@ def answers(source: str, *, is_official: bool) -> list[Any]:
     namespace: dict[str, Any] = {}
     found: list[Any] = []
     with contextlib.suppress(SyntaxError, NameError, AttributeError):
-        exec(with_function(source, "import math", "solve", is_official=is_official), namespace)
+        exec(with_method_as_function(source, "import math", "solve", is_official=is_official), namespace)
         for x in (1, 2):
             found.append(namespace["solve"](x))
     return found

@@ -82,8 +82,8 @@ class InputTasks:
         self._tasks, self._runner, self._spool, self._limits, self._protocol, self._collector, self._states = context
         self._keeps_outputs = keeps_outputs
         self._comparisons = comparison_names.comparisons_of(self._protocol.compare, self._protocol.compare_careful)
-        self._calls, self._as_harness_runs = cache(self._calls_of), cache(self._in_harness)
-        self._compared: dict[str, ComparedAnswers] = {}
+        self._calls, self._harness_variant = cache(self._calls_of), cache(self._make_harness_variant)
+        self._results: dict[str, ComparedAnswers] = {}
         self._errors: dict[str, str] = {}
         """Key of a job that infrastructure failed to do -> why."""
         self.failed_checkers: dict[str, str] = {}
@@ -165,7 +165,7 @@ class InputTasks:
             return NotPrepared(f"its reference solution was not judged: {error}")
         if problem := self._reference_problem(qid, plan):
             return BrokenReference(problem)
-        comparisons = [one for key in plan.jobs if (one := self._compared[key].compared) is not None]
+        comparisons = [one for key in plan.jobs if (one := self._results[key].compared) is not None]
         varies = any(comparison.varies for comparison in comparisons)
         orders = {comparison.order for comparison in comparisons}
         # Several jobs may find different forms. `items` ignores less than `everything`.
@@ -179,7 +179,7 @@ class InputTasks:
 
     def _reference_candidates(self, qid: str, report_side_effects: bool) -> list[Candidate]:
         """Return a reference solution; with two hash seeds if its answers may depend on it."""
-        source = self._tasks[qid].whole_solution
+        source = self._tasks[qid].solution_source
         varies = can_vary(f"{self._protocol.prelude}\n{source}", self._calls(qid))
         return [
             Candidate(
@@ -244,7 +244,7 @@ class InputTasks:
 
     def _variants(self, candidate: Candidate) -> dict[Candidate, None]:
         """Return a candidate, and the program that a published harness makes of it, if that is another one."""
-        return dict.fromkeys((candidate, self._as_harness_runs(candidate)))
+        return dict.fromkeys((candidate, self._harness_variant(candidate)))
 
     def _requests(self, candidate: Candidate) -> Iterator[AnswerRequest]:
         """Yield what a candidate and its variant in a harness are asked; nothing if its task has no calls."""
@@ -259,7 +259,7 @@ class InputTasks:
         """Return what a program is asked; each call has so many seconds. `max_bytes`: see `jobs.calls_job`."""
         task, function, source = self._tasks[variant.qid], self._cases(variant.qid).function, variant.source
         if variant.role != "official":
-            source = livecodebench.with_function(source, self._protocol.prelude, function)
+            source = livecodebench.with_method_as_function(source, self._protocol.prelude, function)
         limits = msgspec.structs.replace(self._limits, cpu_seconds=seconds)
         if variant.role == "reference":
             reports_side_effects = variant.reports_side_effects
@@ -290,16 +290,16 @@ class InputTasks:
         by_reference = self._protocol.times_reference * self._expected(qid).reference_seconds
         return max(task_seconds, min(MOST_SECONDS, by_reference))
 
-    def _in_harness(self, candidate: Candidate) -> Candidate:
+    def _make_harness_variant(self, candidate: Candidate) -> Candidate:
         """Return the program as the protocol's harness runs it; the same one if it has none, or changes nothing."""
         source, prelude, function = candidate.source, self._protocol.prelude, self._cases(candidate.qid).function
         if not self._protocol.harness:
             return candidate
         if not function:
-            official = livecodebench.as_function(source, prelude)
+            official = livecodebench.script_as_function(source, prelude)
         else:
-            official = livecodebench.with_function(source, prelude, function, is_official=True)
-            if official == livecodebench.with_function(source, prelude, function):
+            official = livecodebench.with_method_as_function(source, prelude, function, is_official=True)
+            if official == livecodebench.with_method_as_function(source, prelude, function):
                 return candidate
         return msgspec.structs.replace(candidate, source=official, role="official")
 
@@ -310,10 +310,12 @@ class InputTasks:
         if self._states.judgeable(candidate.qid) is None:
             state = self._states.get(candidate.qid)
             reason = state.reason if isinstance(state, (BrokenReference, NotPrepared)) else "it was not prepared"
-            return Verdict(readings=outputs.unjudged(f"task {quoted(candidate.qid)}: its reference solution {reason}"))
+            return Verdict(
+                readings=outputs.unjudged_readings(f"task {quoted(candidate.qid)}: its reference solution {reason}")
+            )
         errors = (self._collector.answers[variant].infrastructure_error for variant in self._variants(candidate))
         error = next(filter(None, errors), "")
-        return Verdict(readings=outputs.unjudged(error)) if error else None
+        return Verdict(readings=outputs.unjudged_readings(error)) if error else None
 
     def judge(self, candidates: Iterable[Candidate]) -> dict[Candidate, Verdict]:
         """Return the verdicts on candidates that have answered, or whose tasks have no calls."""
@@ -332,7 +334,7 @@ class InputTasks:
         self._compare("judging", [key for plan in plans.values() for key in plan.jobs], known_successes=known)
         readings = {variant: self._readings(variant, plan) for variant, plan in plans.items()}
         for candidate in answered:
-            official = readings[self._as_harness_runs(candidate)]
+            official = readings[self._harness_variant(candidate)]
             both = msgspec.structs.replace(
                 readings[candidate], official=official.official, official_text=official.official_text
             )
@@ -451,16 +453,16 @@ class InputTasks:
 
     def _compare(self, phase: str, keys: Sequence[str], *, known_successes: int = 0) -> None:
         """Run the stored comparisons that have no result yet."""
-        new = [(key, partial(self._spool.load, key)) for key in keys if key not in self._compared]
+        new = [(key, partial(self._spool.load, key)) for key in keys if key not in self._results]
         for key, result in self._runner.run(phase, new, known_successes=known_successes):
             if isinstance(result, str):
                 self._errors[key] = result
             elif result.compare is not None:
-                self._compared[key] = result.compare
+                self._results[key] = result.compare
 
     def _infrastructure_error(self, keys: Iterable[str]) -> str:
         """Return why a job has no result; empty if all have one."""
-        return next((self._errors.get(key, "it was not judged") for key in keys if key not in self._compared), "")
+        return next((self._errors.get(key, "it was not judged") for key in keys if key not in self._results), "")
 
     def _compared_outputs(self, plan: _Plan) -> _ComparedOutputs:
         """Return which outputs are right: the expected ones, and those that a comparison accepts.
@@ -469,7 +471,7 @@ class InputTasks:
         """
         compared = _ComparedOutputs(list(plan.outputs), list(plan.is_expected), list(plan.is_expected), {})
         for key, numbers in plan.jobs.items():
-            comparison = self._compared[key].compared
+            comparison = self._results[key].compared
             for position, number in enumerate(numbers):
                 official, careful, error = (False, False, "") if comparison is None else comparison.verdicts[position]
                 compared.official[number], compared.careful[number] = official, careful
@@ -482,15 +484,15 @@ class InputTasks:
     def _readings(self, variant: Candidate, plan: _Plan) -> Readings:
         """Return both readings of a program whose answers are compared."""
         if error := self._infrastructure_error(plan.jobs):
-            return outputs.unjudged(error)
+            return outputs.unjudged_readings(error)
         cases = self._cases(variant.qid)
         if cases.checker:
             error, fault = self._checker_problem(variant.qid, plan)
             if error:
-                return outputs.unjudged(error)
+                return outputs.unjudged_readings(error)
             if fault:
                 self.failed_checkers.setdefault(variant.qid, fault)
-                return outputs.unjudged(f"task {variant.qid}: {fault}", "checker")
+                return outputs.unjudged_readings(f"task {variant.qid}: {fault}", "checker")
         compared = self._compared_outputs(plan)
         right = compared.official, compared.careful
         readings = outputs.readings_of(cases, compared.outputs, right, compared.displayed, self._protocol)
@@ -503,13 +505,13 @@ class InputTasks:
         An answer can end its checker, or keep it busy. Then the checker gets the expected outputs. If it finishes with
         these, the answer is wrong, and nothing is wrong with the checker.
         """
-        compared = [self._compared[key] for key in plan.jobs]
+        compared = [self._results[key] for key in plan.jobs]
         finished = [comparison for comparison in compared if comparison.compared is not None]
         if len(finished) < len(compared):
             keys = self._check_expected_outputs(qid)
             if error := self._infrastructure_error(keys):
                 return error, ""
-            finished += [self._compared[key] for key in keys]
+            finished += [self._results[key] for key in keys]
         return "", _checker_fault(finished)
 
     def _check_expected_outputs(self, qid: str) -> dict[str, list[int]]:

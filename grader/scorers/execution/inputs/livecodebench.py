@@ -74,7 +74,7 @@ _as_livecodebench(wrapped_function)
 _MAIN = "__name__ == '__main__'"
 
 
-def as_function(source: str, prelude: str) -> str:
+def script_as_function(source: str, prelude: str) -> str:
     """Return a script that runs a program as LiveCodeBench's harness does.
 
     Invalid Python is returned unchanged.
@@ -98,7 +98,7 @@ def as_function(source: str, prelude: str) -> str:
     return "\n".join([_HEAD, prelude, *parts, class_, _TAIL])
 
 
-def with_function(source: str, prelude: str, function: str, *, is_official: bool = False) -> str:
+def with_method_as_function(source: str, prelude: str, function: str, *, is_official: bool = False) -> str:
     """Return a program with the imports of the harness, and with the wanted method as a function.
 
     The harness (`grade_call_based`) looks for the words `class Solution`, uses one object for all inputs, and puts its

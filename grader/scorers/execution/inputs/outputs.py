@@ -10,7 +10,7 @@ import msgspec
 from grader.results import Calls, FirstDifference, Outcome, Reading
 from grader.sandbox.answer import ShownAnswer
 from grader.scorers.execution.candidate import Output, Readings
-from grader.scorers.execution.reading import failure, unscored
+from grader.scorers.execution.reading import explain_failure, unscored_reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,7 +73,7 @@ def _run_output(reply: str, evidence: ProcessEvidence, seconds: float, protocol:
         return Output(run.printed, Outcome.FAILED, f"prints more than {len(run.printed):,} characters")
     if run.status < 0:
         ended = msgspec.structs.replace(evidence, stopped=None, status=run.status)
-        return Output(run.printed, *failure(ended, None, "", protocol))
+        return Output(run.printed, *explain_failure(ended, None, "", protocol))
     if run.status:
         kind = Outcome.OUT_OF_MEMORY if run.error.startswith("MemoryError") else Outcome.ERROR
         return Output(run.printed, kind, run.error or f"ends with status {run.status}")
@@ -97,7 +97,7 @@ def _load_failure(parts: Sequence[Answers], protocol: ExecutionProtocol, functio
 
 def _malformed_output(evidence: ProcessEvidence, protocol: ExecutionProtocol) -> Output:
     """Return what stands for a message that no process of grade writes."""
-    return Output("", *failure(msgspec.structs.replace(evidence, stopped="garbage"), None, "", protocol))
+    return Output("", *explain_failure(msgspec.structs.replace(evidence, stopped="garbage"), None, "", protocol))
 
 
 def _missing_outputs(
@@ -112,7 +112,7 @@ def _missing_outputs(
     if evidence.stopped == "cpu" and not evidence.oom:
         first = Output("", Outcome.TIMEOUT, f"used more than {seconds:.3g} s of CPU time")
     else:
-        first = Output("", *failure(evidence, None, "", protocol))
+        first = Output("", *explain_failure(evidence, None, "", protocol))
     # A program that ended before its first answer has the same reason for all of them.
     others = first._replace(why="not asked, because the program ended before") if outputs else first
     return [first] + [others] * (count - len(outputs) - 1)
@@ -168,7 +168,7 @@ def _reading(outputs: Sequence[Output], is_right: Sequence[bool], displayed: Map
     return Reading(outcome=outcome, credit=0, detail=f"input {number + 1} of {len(outputs)}: {why}", rule=RULE)
 
 
-def unjudged(why: str, rule: str = "infrastructure") -> Readings:
+def unjudged_readings(why: str, rule: str = "infrastructure") -> Readings:
     """Return the readings of a program about which nothing is known."""
-    reading = msgspec.structs.replace(unscored(why), rule=rule)
+    reading = msgspec.structs.replace(unscored_reading(why), rule=rule)
     return Readings(official=reading, careful=reading)
