@@ -10,7 +10,7 @@ import msgspec
 
 from grader.data.tables import BROKEN_SHARE, Rows
 from grader.predictions import formats
-from grader.predictions.evidence import evidence_of, task_row_of
+from grader.predictions.evidence import Evidence, evidence_of, task_row_of
 from grader.scorers.choice.items import options_in
 
 if TYPE_CHECKING:
@@ -30,41 +30,61 @@ def carried_rows(
     if not formats.format_named(file.format).has_task:
         return None
     make = _row_with_options_in_text if in_text else partial(_row, letters=letters, options=options)
-    found = [make(record, file, benchmark) for record in file.records]
-    if sum(not is_whole for _, is_whole in found) > BROKEN_SHARE * len(found):
+    pairs = [make(record, file, benchmark) for record in file.records]
+    if sum(not is_complete for _, is_complete in pairs) > BROKEN_SHARE * len(pairs):
         return None
-    rows = [row for row, _ in found]
+    rows = [row for row, _ in pairs]
     digest = hashlib.sha256(msgspec.json.encode(rows, enc_hook=str)).hexdigest()[:16]
     return Rows(rows=rows, origin=f"{file.name} (its own questions)", digest=digest, is_carried=True)
 
 
 def _row_with_options_in_text(record: PredictionRecord, file: PredictionFile, benchmark: Benchmark) -> tuple[Row, bool]:
-    row, is_whole = _row(record, file, benchmark, "", "")
-    options, question = evidence_of(record, file, benchmark).options, str(row[benchmark.columns.question or ""] or "")
+    """Return the row as `_row` does, with the options of the record at the end of a question that has none."""
+    row, is_complete = _row(record, file, benchmark, "", "")
+    column = benchmark.columns.question or ""
+    options, question = evidence_of(record, file, benchmark).options, str(row[column] or "")
     if options and not options_in(question):
-        row[benchmark.columns.question or ""] = " ".join([question, *(f"({k}) {text}" for k, text in options.items())])
-    return row, is_whole
+        row[column] = " ".join([question, *(f"({letter}) {text}" for letter, text in options.items())])
+    return row, is_complete
 
 
 def _row(
     record: PredictionRecord, file: PredictionFile, benchmark: Benchmark, letters: str, options: str
 ) -> tuple[Row, bool]:
     """Return the row that a record carries, and whether it has all parts: one that lacks some is a broken row."""
-    columns, said = benchmark.columns, evidence_of(record, file, benchmark)
-    row: Row = {columns.id: record.qid, **task_row_of(record)}
-    row[columns.id] = record.qid
-    answer, question = getattr(columns, "answer", None), columns.question
-    if letters and not options:
-        options_there = bool(said.options) or set(letters[:2]) <= row.keys()
-        row |= {letter: text for letter, text in said.options.items() if letter in letters and letter not in row}
-    else:
-        options_there = bool(said.options) or not letters
-        if options and options not in row and said.options:
-            row[options] = [*said.options.values()]
+    evidence, id_column = evidence_of(record, file, benchmark), benchmark.columns.id
+    row: Row = {id_column: record.qid, **task_row_of(record)}
+    row[id_column] = record.qid
+    has_options = _add_options(row, evidence, letters, options)
+    question = benchmark.columns.question
     if question and question not in row:
-        row[question] = said.question or said.prompt or None
-    is_number = isinstance(row.get(answer or ""), int) and letters and getattr(benchmark, "answer_from", None) is None
-    if answer and (answer not in row or is_number):
-        row[answer] = said.gold_letter or None
-    has_answer = not answer or answer in task_row_of(record) or row[answer] is not None
-    return row, options_there and has_answer and bool(not question or row[question] or letters)
+        row[question] = evidence.question or evidence.prompt or None
+    # A question with options can be an image alone.
+    has_question = bool(not question or row[question] or letters)
+    return row, _add_answer(row, evidence, benchmark, has_letters=bool(letters)) and has_options and has_question
+
+
+def _add_options(row: Row, evidence: Evidence, letters: str, column: str) -> bool:
+    """Add the options to a row, in one column or in those of the letters; return whether it has those it needs."""
+    if letters and not column:
+        has_columns = set(letters[:2]) <= row.keys()
+        row |= {letter: text for letter, text in evidence.options.items() if letter in letters and letter not in row}
+        return has_columns or bool(evidence.options)
+    if column and column not in row and evidence.options:
+        row[column] = [*evidence.options.values()]
+    return bool(evidence.options) or not letters
+
+
+def _add_answer(row: Row, evidence: Evidence, benchmark: Benchmark, *, has_letters: bool) -> bool:
+    """Add the gold answer to a row; return whether it has one, or needs none.
+
+    The number of the right option becomes its letter, unless the declaration says that answers are numbers.
+    """
+    column = getattr(benchmark.columns, "answer", None)
+    if not column:
+        return True
+    is_present = column in row
+    is_number = isinstance(row.get(column), int) and has_letters and getattr(benchmark, "answer_from", None) is None
+    if not is_present or is_number:
+        row[column] = evidence.gold_letter or None
+    return is_present or row[column] is not None

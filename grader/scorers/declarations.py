@@ -38,23 +38,23 @@ def bundled() -> list[Benchmark]:
 
 def load(reference: str) -> Benchmark:
     """Load a benchmark by id, or from a folder or its benchmark.toml; raises UsageError, InputError."""
-    comes_with_grade = is_bundled(reference)
-    folder = resources.folder("benchmarks") / reference if comes_with_grade else _folder(reference)
+    is_id = is_bundled(reference)
+    folder = resources.folder("benchmarks") / reference if is_id else _folder(reference)
     path = folder / FILE
-    known: object = _Head
+    declaration: object = _Head
     try:
         text = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
         scorer = registry.scorer(msgspec.toml.decode(text, type=_Head).scoring)
-        known = scorer.declaration
+        declaration = scorer.declaration
         declared: Benchmark = msgspec.toml.decode(text, type=scorer.declaration)
     except UsageError as error:
         raise InputError([f"{path}: {error}"]) from error
     except (msgspec.DecodeError, OSError, UnicodeDecodeError, RecursionError) as error:
-        hint = _hint(str(error), known)
+        hint = _field_advice(str(error), declaration)
         raise InputError([f"{path}: {error}{hint}"]) from error
     if problem := _common_problem(declared) or aggregates.aggregation_problem(declared) or declared.problem():
         raise InputError([f"{path}: {problem}"])
-    return msgspec.structs.replace(declared, folder=str(folder.resolve()), bundled=comes_with_grade)
+    return msgspec.structs.replace(declared, folder=str(folder.resolve()), bundled=is_id)
 
 
 def _common_problem(declared: Benchmark) -> str:
@@ -65,8 +65,8 @@ def _common_problem(declared: Benchmark) -> str:
     for kind, table in tables.items():
         name = getattr(declared, f"default_{kind}")
         if name not in table:
-            there = f"the {kind}s are {', '.join(table)}" if table else f"there is no [{kind}s.{name}]"
-            return f"default_{kind} = {name!r}: there is no such {kind}; {there}"
+            alternatives = f"the {kind}s are {', '.join(table)}" if table else f"there is no [{kind}s.{name}]"
+            return f"default_{kind} = {name!r}: there is no such {kind}; {alternatives}"
     return ""
 
 
@@ -75,41 +75,42 @@ _UNKNOWN_VALUE = re.compile(r"Invalid enum value .* at `\$\.(?:(.*)\.)?(\w+)`")
 _SET_BY_LOAD = {"folder", "bundled"}
 
 
-def _hint(error: str, declaration: object) -> str:
+def _field_advice(error: str, declaration: object) -> str:
     """Return where the field of an error belongs, or which fields or values there are; empty for other errors."""
     tables = _tables(declaration)
     if value := _UNKNOWN_VALUE.search(error):
-        allowed = _values(tables.get(_named(value[1]), {}).get(value[2]))
-        return f"; the values are {', '.join(map(str, allowed))}" if allowed else ""
+        fields = tables.get(_table_name(value[1]), {})
+        values = _values(fields.get(value[2]))
+        return f"; the values are {', '.join(map(str, values))}" if values else ""
     unknown = _UNKNOWN_FIELD.search(error)
     if unknown is None:
         return ""
     name = unknown[1]
-    known = [field for field in tables.get(_named(unknown[2]), {}) if field not in _SET_BY_LOAD]
-    if near := difflib.get_close_matches(name, known, 1, 0.7):
+    table_fields = [field for field in tables.get(_table_name(unknown[2]), {}) if field not in _SET_BY_LOAD]
+    if near := difflib.get_close_matches(name, table_fields, 1, 0.7):
         return f"; did you mean `{near[0]}`?"
-    places = [f"[{table}]" if table else "the top of the file" for table, fields in tables.items() if name in fields]
-    if places:
-        return f"; it belongs to {' or '.join(places)}"
-    return f"; the fields are {', '.join(known)}" if known else ""
+    owners = [f"[{table}]" if table else "the top of the file" for table, fields in tables.items() if name in fields]
+    if owners:
+        return f"; it belongs to {' or '.join(owners)}"
+    return f"; the fields are {', '.join(table_fields)}" if table_fields else ""
 
 
-def _named(place: str | None) -> str:
-    """Return the table of a place in an error: `protocols[...]` is [protocols.NAME]."""
-    return (place or "").replace("[...]", ".NAME")
+def _table_name(path: str | None) -> str:
+    """Return the table of a path in an error of msgspec: `protocols[...]` is [protocols.NAME]."""
+    return (path or "").replace("[...]", ".NAME")
 
 
 def _tables(kind: Any, name: str = "") -> dict[str, dict[str, object]]:
     """Return name -> field -> type of the tables of a declaration; the top has no name."""
-    found: dict[str, dict[str, object]] = {}
+    tables: dict[str, dict[str, object]] = {}
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        found[name] = {field.name: field.type for field in msgspec.structs.fields(kind)}
-        for field, inner in found[name].items():
-            found |= _tables(inner, f"{name}.{field}".lstrip("."))
+        tables[name] = {field.name: field.type for field in msgspec.structs.fields(kind)}
+        for field, field_type in tables[name].items():
+            tables |= _tables(field_type, f"{name}.{field}".lstrip("."))
     is_mapping = typing.get_origin(kind) in (dict, Mapping)
     for part in typing.get_args(kind):
-        found |= _tables(part, f"{name}.NAME" if is_mapping else name)
-    return found
+        tables |= _tables(part, f"{name}.NAME" if is_mapping else name)
+    return tables
 
 
 def _values(kind: object) -> list[object]:
@@ -145,8 +146,8 @@ def _folder(reference: str) -> Path:
     folder = path.parent if path.name == FILE else path
     if (folder / FILE).is_file():
         return folder
-    beside = [str(found.parent) for found in path.parent.glob(f"*/{FILE}")]
-    near = difflib.get_close_matches(reference.casefold(), [*names(), *beside], 1)
+    neighbours = [str(file.parent) for file in path.parent.glob(f"*/{FILE}")]
+    near = difflib.get_close_matches(reference.casefold(), [*names(), *neighbours], 1)
     hint = f" Did you mean {near[0]}?" if near else ""
     raise UsageError(
         f"There is no benchmark {reference!r}: it is neither one of {', '.join(names())} nor a folder with a {FILE}."

@@ -71,14 +71,17 @@ def paired(
         raise NothingPairedError
     families = {sample.observation: sample.independent_unit for sample in side.report.samples}
     first, second = zip(*pairs.values(), strict=True)
-    was, now = levels or (sum(first) / len(pairs), sum(second) / len(pairs))
+    level_before, level_after = levels or (sum(first) / len(pairs), sum(second) / len(pairs))
     return Compared(
         name=name,
         reading=side.reading,
         group=group,
-        before=100 * was,
-        after=100 * now,
+        before=100 * level_before,
+        after=100 * level_after,
         difference=difference(
-            first, second, [families[item] for item in pairs], value=None if levels is None else now - was
+            first,
+            second,
+            [families[item] for item in pairs],
+            value=None if levels is None else level_after - level_before,
         ),
     )

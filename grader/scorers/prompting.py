@@ -27,10 +27,10 @@ def from_template(declared: Benchmark, asking: Asking, usual: Turn, values: Mapp
         template, name = declared.inference.prompt, f"{declared.id}/benchmark.toml: inference.prompt"
     if not template:
         return usual
-    whole = template
+    template_text = template  # a type checker forgets in a function that it is not None
 
     def text(texts: Mapping[str, str]) -> str:
-        return render(whole, {**values, "default": usual.text(texts)}, name)
+        return render(template_text, {**values, "default": usual.text(texts)}, name)
 
     return msgspec.structs.replace(usual, text=text)
 
@@ -47,5 +47,5 @@ def check_question(declared: Benchmark, asking: Asking, question: str) -> None:
 def prompt_values(declared: Benchmark, task: Task) -> dict[str, Any]:
     """Return the names that a prompt template can use: the row's columns and the task's own fields."""
     row = {name: value for name, value in task.row.items() if name != declared.columns.image}
-    listed = "\n".join(f"{letter}. {text}" for letter, text in task.options.items())
-    return {**row, "question": task.text, "options": dict(task.options), "options_text": listed, "image": IMAGE}
+    options_text = "\n".join(f"{letter}. {text}" for letter, text in task.options.items())
+    return {**row, "question": task.text, "options": dict(task.options), "options_text": options_text, "image": IMAGE}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 GROUP = "grade.scorers"
 """Entry points of this group name the scorers of other packages."""
 AnyScorer = Scorer[Any, Any]
-_OWN = {
+_BUILT_IN = {
     "execution": "grader.scorers.execution.scorer:Execution",
     "multiple_choice": "grader.scorers.choice.scorer:MultipleChoice",
     "circular": "grader.scorers.choice.scorer:Circular",
@@ -28,18 +28,18 @@ _OWN = {
 
 def names() -> list[str]:
     """Return the names of all scorers."""
-    return [*_OWN, *sorted(resources.plugins(GROUP).keys() - _OWN.keys())]
+    return [*_BUILT_IN, *sorted(resources.plugins(GROUP).keys() - _BUILT_IN.keys())]
 
 
 @functools.cache
 def scorer(name: str) -> AnyScorer:
     """Return the scorer with this name; raises UsageError if it does not exist or cannot be loaded."""
-    if name in _OWN:
-        module, _, member = _OWN[name].partition(":")
-        found: AnyScorer = getattr(import_module(module), member)()
-        return found
+    if name in _BUILT_IN:
+        module, _, member = _BUILT_IN[name].partition(":")
+        built_in: AnyScorer = getattr(import_module(module), member)()
+        return built_in
     if name in resources.plugins(GROUP):
-        return _load(name)
+        return _load_plugin(name)
     near = difflib.get_close_matches(name, names(), 1, cutoff=0.4)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise UsageError(
@@ -59,7 +59,7 @@ def scorer_of(report: Report) -> AnyScorer:
     return scorer(report.scorer)
 
 
-def _load(name: str) -> AnyScorer:
+def _load_plugin(name: str) -> AnyScorer:
     """Return another package's scorer; an error names the package."""
     kind = resources.load_plugin(GROUP, name)
     if not (isinstance(kind, type) and issubclass(kind, Scorer)):

@@ -53,20 +53,24 @@ def tasks_of(scorer: AnyScorer, declared: Benchmark, split: str, rows: Rows) -> 
         }
     if declared.derived:
         _check_sources(declared, tasks, rows)
-        tasks = {qid: _with_derived(task, declared.derived) for qid, task in tasks.items()}
-    if not declared.together:
-        return tasks
-    problems, found = [], {}
-    for place, (qid, task) in enumerate(tasks.items()):
+        tasks = {qid: _with_derived_groups(task, declared.derived) for qid, task in tasks.items()}
+    return _with_sets(tasks, declared.together, rows) if declared.together else tasks
+
+
+def _with_sets(tasks: Mapping[str, Task], declared: Mapping[str, Together], rows: Rows) -> dict[str, Task]:
+    """Return the tasks with the sets that are scored together; raises InputError that names every task without one."""
+    problems: list[str] = []
+    with_sets: dict[str, Task] = {}
+    for index, (qid, task) in enumerate(tasks.items()):
         try:
-            sets = {name: _set_of(task, place, one) for name, one in declared.together.items()}
+            sets = {name: _set_name(task, index, together) for name, together in declared.items()}
         except ValueError as error:
             problems.append(f"{rows.place or rows.origin}: {qid}: {error}")
             continue
-        found[qid] = msgspec.structs.replace(task, together=sets)
+        with_sets[qid] = msgspec.structs.replace(task, together=sets)
     if problems:
         raise InputError(problem_lines(problems))
-    return found
+    return with_sets
 
 
 def groups_of(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, str | list[str]]:
@@ -75,9 +79,9 @@ def groups_of(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, str | l
     for name in names:
         value = row.get(name)
         if isinstance(value, dict):
-            value = [key for key, is_one in value.items() if is_one]
+            value = [key for key, is_set in value.items() if is_set]
         if isinstance(value, list):
-            if labels := list(dict.fromkeys(label for each in value if (label := cell(each)) is not None)):
+            if labels := list(dict.fromkeys(label for entry in value if (label := cell(entry)) is not None)):
                 groups[name] = labels
         elif (label := cell(value)) is not None:
             groups[name] = label
@@ -85,8 +89,11 @@ def groups_of(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, str | l
 
 
 def _check_sources(declared: Benchmark, tasks: Mapping[str, Task], rows: Rows) -> None:
-    """Raise InputError for a missing source of a label that all tasks would have, or that the main metric needs."""
-    needed = [name for name, one in declared.derived.items() if one.otherwise or name in declared.main_groupings]
+    """Raise InputError for a source column of a derived group that no task has, where the group must not be missing.
+
+    It must not be if its label then is the default for all tasks, or if the main metric needs it.
+    """
+    needed = [name for name, group in declared.derived.items() if group.otherwise or name in declared.main_groupings]
     sources = {name: declared.derived[name].source for name in needed}
     problems = [
         f"{rows.place or rows.origin}: no column {quoted(source)} (`derived.{name}.source` in benchmark.toml)"
@@ -97,17 +104,17 @@ def _check_sources(declared: Benchmark, tasks: Mapping[str, Task], rows: Rows) -
         raise InputError(problems)
 
 
-def _with_derived(task: Task, derived: Mapping[str, Derived]) -> Task:
+def _with_derived_groups(task: Task, derived: Mapping[str, Derived]) -> Task:
     groups = dict(task.groups)
-    for name, one in derived.items():
-        value = cell(task.row.get(one.source)) or str(groups.get(one.source, ""))
-        if label := one.values.get(value, one.otherwise):
+    for name, group in derived.items():
+        value = cell(task.row.get(group.source)) or str(groups.get(group.source, ""))
+        if label := group.values.get(value, group.otherwise):
             groups[name] = label
     return msgspec.structs.replace(task, groups=groups)
 
 
-def _set_of(task: Task, place: int, together: Together) -> str:
-    """Return the name of the set of a task; `place` is its position in the data. Raises ValueError."""
+def _set_name(task: Task, index: int, together: Together) -> str:
+    """Return the name of the set of a task; `index` is its position in the data. Raises ValueError."""
     missing = [name for name in together.columns if cell(task.row.get(name)) is None]
     if missing:
         raise ValueError(f"no value in column {missing[0]}")
@@ -115,4 +122,6 @@ def _set_of(task: Task, place: int, together: Together) -> str:
     if match is None:
         raise ValueError(f"the id_pattern {quoted(together.id_pattern)} does not match the id")
     parts = [*(str(task.row[name]) for name in together.columns), *(group or "" for group in match.groups())]
-    return "/".join([*parts, *([str(place // together.rows)] if together.rows else [])])
+    if together.rows:
+        parts.append(str(index // together.rows))
+    return "/".join(parts)
