@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.errors import UsageError
+from grader.files.json_text import quoted
 from grader.results import READINGS, Calls, Metric, Outcome, ReadingName, SampleResult
 from grader.results.groups import by_group, by_observation
 from grader.scorers.aggregates import task_pass_at_k
@@ -26,9 +28,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from grader.results import Reading, ReadingName, Report, SampleResult
+    from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.means import Observe
 
 PARSE_RATE, CALLS_RIGHT, BASE = "parse_success_rate", "calls_right", "base_"
+
+
+def reported_ks(ks: tuple[int, ...], counts: Mapping[str, int], protocol: ExecutionProtocol) -> tuple[int, ...]:
+    """Return the ks to report; raises UsageError for a given k if some task has fewer samples."""
+    task, fewest = min(counts.items(), key=lambda item: item[1], default=("", 0))
+    if not ks:
+        return tuple(sorted({1, protocol.k if fewest >= protocol.k else 1}))
+    for k in ks:
+        if k > fewest:
+            raise UsageError(
+                f"pass@{k} needs at least {k} samples of every task, and {quoted(task)} has only {fewest}: "
+                f"there is no unbiased estimate. Give -k at most {fewest}."
+            )
+    return tuple(sorted(set(ks)))
 
 
 def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool) -> list[Metric]:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import re
-from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.errors import UsageError
 from grader.executors.local import open_executor
-from grader.files.json_text import quoted
 from grader.options import Options
 from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox.answer import Executed, Lint, ProcessEvidence, ProgramRun
@@ -20,13 +16,18 @@ from grader.sandbox.interface import FEW_LINTS, Limits
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Verdict, Verdicts
 from grader.scorers.execution.job_runner import JobRunner
+from grader.scorers.execution.notes import (
+    NO_MODULE,
+    missing_module_notes,
+    notes_on_unjudged_tasks,
+    task_notes,
+    tasks_without_module,
+)
 from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import official_result, sample_result, unscored_reading
 from grader.scorers.execution.sample import samples_of
 from grader.scorers.execution.spool import Spool
-from grader.scorers.execution.states import BrokenReference, Judgeable, NotJudgeable, NotPrepared
-from grader.scorers.execution.tested_tasks import NO_MODULE, tasks_without_module
-from grader.wording import counted
+from grader.scorers.execution.states import Judgeable, NotJudgeable, NotPrepared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,32 +39,12 @@ if TYPE_CHECKING:
     from grader.scorers.execution.candidate import Candidate
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.sample import Sample
-    from grader.scorers.execution.states import State, States
+    from grader.scorers.execution.states import State
     from grader.scorers.execution.tasks import CodeTask
 
 LINTING = "linting"
-NAMED_TASKS = 10
-"""Maximum number of tasks that a note names."""
 MIN_WALL_SECONDS, WALL_FACTOR = 20.0, 10
 """Minimum wall time of a program, and for a second of its CPU time: waiting for a busy machine is not its fault."""
-NOT_JUDGED = (
-    "{tasks} not judged: the tests cannot judge programs that run apart from them, so careful metrics are over the "
-    "other tasks. {named}."
-)
-BROKEN = "{tasks} judged without a reference solution, because it fails the tests: {named}. Correct the solution."
-WITHOUT_REFERENCE = (
-    "{tasks} judged without a reference solution, so more weakly: answers that satisfy the tests by accident may count "
-    "as passed. Add a column with solutions: {named}."
-)
-LACKING = (
-    "{tasks} cannot be judged in this sandbox, so samples are unscored in both readings: the tests or the reference "
-    "solution need a module that it does not have: {named}."
-)
-MODULES = (
-    "The sandbox does not have these modules: {named}. A program that imports one fails, and where the task needs it, "
-    "samples are unscored. `grade doctor` lists what it has; a benchmark's `requirements` add packages."
-)
-FAILED = "{tasks} failed, so samples are unscored. {named}"
 
 
 class Executions(msgspec.Struct, kw_only=True):
@@ -77,20 +58,6 @@ class Executions(msgspec.Struct, kw_only=True):
     """qid -> (passed, official result text)."""
     sandbox: SandboxProvenance | None = None
     notes: list[str] = []
-
-
-def wanted_k(ks: tuple[int, ...], counts: Mapping[str, int], protocol: ExecutionProtocol) -> tuple[int, ...]:
-    """Return the ks to report; raises UsageError for a given k if some task has fewer samples."""
-    task, fewest = min(counts.items(), key=lambda item: item[1], default=("", 0))
-    if not ks:
-        return tuple(sorted({1, protocol.k if fewest >= protocol.k else 1}))
-    for k in ks:
-        if k > fewest:
-            raise UsageError(
-                f"pass@{k} needs at least {k} samples of every task, and {quoted(task)} has only {fewest}: "
-                f"there is no unbiased estimate. Give -k at most {fewest}."
-            )
-    return tuple(sorted(set(ks)))
 
 
 @contextlib.contextmanager
@@ -117,7 +84,7 @@ def executing(
         run_officially(samples, pipeline.context)
         executor.finish()
         executions = _executions(samples, protocol, tasks_without_module(pipeline.states))
-        executions.notes = [*_task_notes(samples, pipeline), *missing_modules(executions.samples)]
+        executions.notes = [*task_notes(samples, pipeline), *missing_module_notes(executions.samples)]
         executions.not_judged = pipeline.states.reasons(NotJudgeable)
         executions.sandbox = msgspec.structs.replace(
             executor.describe(),
@@ -138,7 +105,7 @@ def unjudged_task_notes(
         pipeline = Pipeline(tasks, JobRunner(executor, observer), spool, limits, protocol)
         pipeline.prepare((qid for qid, task in tasks.items() if not task.broken), refuse_all=False)
         executor.finish()
-        return _notes(_unjudged_tasks(pipeline.states))
+        return notes_on_unjudged_tasks(pipeline.states)
 
 
 def limits_of(options: Options, protocol_seconds: float = 0.0, tasks: Iterable[CodeTask] = ()) -> Limits:
@@ -287,74 +254,3 @@ def _official_text(sample: Sample, protocol: ExecutionProtocol) -> str:
         return sample.readings.official_text
     observation = sample.official_observation
     return "unscored" if observation is None else official_result(observation, protocol)
-
-
-def _task_notes(samples: Iterable[Sample], pipeline: Pipeline) -> list[str]:
-    """Return notes on tasks whose verdicts are weaker, or whose samples are unscored, and why.
-
-    A task without a module is named for that alone, and a broken reference solution in one note only.
-    """
-    states = pipeline.states
-    modules, broken = tasks_without_module(states), states.reasons(BrokenReference)
-    weaker = _without_named_tasks(states.reference_failures, modules | broken)
-    without_reference = [
-        qid
-        for qid in dict.fromkeys(sample.task.id for sample in samples if sample.candidates)
-        if isinstance(state := states.get(qid), Judgeable) and state.has_no_reference and not state.reference_failure
-    ]
-    return _notes(
-        [
-            *_unjudged_tasks(states),
-            (BROKEN, _reason_lines(weaker)),
-            (WITHOUT_REFERENCE, without_reference),
-            (f"The checker of {FAILED}", _fault_lines(pipeline.inputs.failed_checkers)),
-            (f"The reference solution of {FAILED}", _fault_lines(broken)),
-        ]
-    )
-
-
-def _unjudged_tasks(states: States) -> list[tuple[str, list[str]]]:
-    """Return the texts of notes on tasks that are not judged, and the tasks: each is named once."""
-    modules = tasks_without_module(states)
-    unjudged = _without_named_tasks(states.reasons(NotJudgeable), modules)
-    return [(LACKING, _reason_lines(modules)), (NOT_JUDGED, _reason_lines(unjudged))]
-
-
-def missing_modules(samples: Iterable[SampleResult]) -> list[str]:
-    """Return a note on the modules that programs or tasks lacked, with the number of samples and tasks of each."""
-    tasks: dict[str, list[str]] = defaultdict(list)
-    for sample in samples:
-        for name in set(_MODULE.findall(f"{sample.official.detail} {sample.careful.detail}")):
-            tasks[name].append(sample.qid)
-    named = [
-        f"{name}: {counted(len(qids), 'sample')} of {counted(len(set(qids)), 'task')}"
-        for name, qids in sorted(tasks.items(), key=lambda item: -len(item[1]))
-    ]
-    return _notes([(MODULES, named)])
-
-
-_MODULE = re.compile(rf"{NO_MODULE}'(\w+)")
-
-
-def _without_named_tasks(tasks: Mapping[str, str], named: Mapping[str, str]) -> dict[str, str]:
-    """Return the tasks that another note does not name already."""
-    return {qid: why for qid, why in tasks.items() if qid not in named}
-
-
-def _notes(notes: Iterable[tuple[str, list[str]]]) -> list[str]:
-    """Return texts with the tasks that they are about; those about none are left out."""
-    return [text.format(tasks=counted(len(tasks), "task"), named=_join_first(tasks)) for text, tasks in notes if tasks]
-
-
-def _reason_lines(tasks: Mapping[str, str]) -> list[str]:
-    return [f"{qid} ({why})" for qid, why in tasks.items()]
-
-
-def _fault_lines(tasks: Mapping[str, str]) -> list[str]:
-    return [f"{quoted(qid)}: {why}" for qid, why in tasks.items()]
-
-
-def _join_first(texts: list[str]) -> str:
-    """Return the first texts, and how many more there are."""
-    more = f"; and {len(texts) - NAMED_TASKS} more" if len(texts) > NAMED_TASKS else ""
-    return "; ".join(texts[:NAMED_TASKS]) + more

@@ -97,7 +97,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
     def metric_names(self, run: Run[ExecutionBenchmark, CodeTask]) -> Sequence[str]:
         """Return the names of the metrics; raises UsageError for a k that the run has too few samples for."""
-        ks = phases.wanted_k(run.options.k, _counts(run), run.benchmark.protocols[run.protocol])
+        ks = pass_metrics.reported_ks(run.options.k, _counts(run), run.benchmark.protocols[run.protocol])
         has_base = any(task.cases is not None and task.cases.base for task in run.tasks.values())
         kinds = ("", pass_metrics.BASE) if has_base else ("",)
         names = [f"{kind}pass@{k}" for k in ks for kind in kinds]
@@ -125,7 +125,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def score(self, run: Run[ExecutionBenchmark, CodeTask]) -> ScorerOutput:
         """Execute and score; raises a GradeError."""
         protocol = run.benchmark.protocols[run.protocol].with_timeout(run.options.timeout)
-        ks = phases.wanted_k(run.options.k, _counts(run), protocol)
+        ks = pass_metrics.reported_ks(run.options.k, _counts(run), protocol)
         broken = {qid: texts for qid, texts in run.predictions.items() if texts and run.tasks[qid].broken}
         usable = {qid: texts for qid, texts in _texts_with_prompts(run).items() if qid not in broken}
         with phases.executing(run.tasks, usable, protocol, _options(run), run.observer) as executions:
@@ -177,7 +177,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         for sample in samples:
             counts[sample.qid] = counts.get(sample.qid, 0) + 1
         version = earlier.benchmark.protocols[earlier.protocol]
-        ks = phases.wanted_k(earlier.options.k, counts, version)
+        ks = pass_metrics.reported_ks(earlier.options.k, counts, version)
         notes = [Note(FROM_EXECUTED)] if report is None else None
         metrics = pass_metrics.metrics(samples, ks, has_linter=version.lint)
         return ScorerOutput(samples=samples, metrics=metrics, notes=notes)

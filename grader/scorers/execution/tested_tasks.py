@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -322,17 +321,3 @@ def _is_official_timeout(judgement: Judgement, answers: StoredAnswers) -> bool:
     evidence = answers.evidence
     is_out_of_time = evidence.stopped in {"cpu", "blocked"} and not evidence.oom and not answers.unsure
     return is_out_of_time and judgement.kind == "waiting" and answers.reply_count <= FEW_ANSWERS
-
-
-NO_MODULE = "No module named "
-"""What Python says of a module that is not there, before its name in quotes."""
-_MODULE = re.compile(rf"{NO_MODULE}'([\w.]+)'")
-
-
-def tasks_without_module(states: Mapping[str, State]) -> dict[str, str]:
-    """Return the tasks whose tests or reference solution need a module that the sandbox does not have, and its name."""
-    reasons = {
-        qid: state.reference_failure if isinstance(state, Judgeable) else state.reason for qid, state in states.items()
-    }
-    matches = {qid: _MODULE.search(reason) for qid, reason in reasons.items()}
-    return {qid: match[1] for qid, match in matches.items() if match is not None}
