@@ -52,7 +52,10 @@ def _list(width: int) -> str:
     from grader.reports.formats import terminal
     from grader.scorers import declarations
 
-    rows = [[benchmark.id, benchmark.name, *_splits_and_protocols(benchmark)] for benchmark in declarations.bundled()]
+    rows = [
+        [benchmark.id, benchmark.name, *_splits_and_protocols(benchmark)]
+        for benchmark in declarations.bundled_benchmarks()
+    ]
     columns = [Column(name="benchmark", kind="word"), Column(name="name", kind="word")]
     columns += [Column(name=name, kind="name") for name in ("splits", "protocols")]
     table = Table(title="", columns=columns, rows=list(map(cells, rows)))

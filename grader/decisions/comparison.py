@@ -14,7 +14,7 @@ from grader.errors import UsageError
 from grader.results import READINGS, ReadingName, Report, SampleResult, metrics_without_unscored
 from grader.results.groups import by_observation, grouped, in_group
 from grader.scorers.means import mean_credit
-from grader.scorers.pairing import Compared, NothingPairedError, Side
+from grader.scorers.pairing import MetricComparison, NothingPairedError, Side
 from grader.scorers.registry import AnyScorer, scorer_of
 from grader.statistics.corrections import benjamini_hochberg
 from grader.statistics.paired import DECIMALS, LEVEL
@@ -122,7 +122,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     protocol: str
     reading: ReadingName
     """The reading of the flips."""
-    metrics: list[Compared]
+    metrics: list[MetricComparison]
     risen: list[Flip]
     fallen: list[Flip]
     made_differently: list[ConditionDifference] = []
@@ -216,7 +216,7 @@ def compare(
 
 def compare_metric(
     before: Report, after: Report, scorer: AnyScorer, name: str, reading: ReadingName, *, group: str | None
-) -> Compared | None:
+) -> MetricComparison | None:
     """Compare one metric of two runs; None if a run has no value, or no item of the group is scored in both."""
     metrics = [run.metric(name, reading, group) for run in (before, after)]
     if any(metric is None or metric.value is None for metric in metrics):
@@ -226,7 +226,7 @@ def compare_metric(
     return None
 
 
-def _with_corrected_p_values(rows: list[Compared], headline: str) -> list[Compared]:
+def _with_corrected_p_values(rows: list[MetricComparison], headline: str) -> list[MetricComparison]:
     """Correct the p values of every row but the first metric's, which was chosen before the data were seen."""
     rows = rows.copy()
     for reading in READINGS:
@@ -241,7 +241,7 @@ def _with_corrected_p_values(rows: list[Compared], headline: str) -> list[Compar
     return rows
 
 
-def _correction_notes(rows: list[Compared]) -> list[str]:
+def _correction_notes(rows: list[MetricComparison]) -> list[str]:
     number = max(sum(row.corrected is not None and row.reading == reading for row in rows) for reading in READINGS)
     if number < 2:
         return []

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from grader.decisions.thresholds import FailUnder, MaxDrop
     from grader.results import Metric, ReadingName, Report
-    from grader.scorers.pairing import Compared
+    from grader.scorers.pairing import MetricComparison
     from grader.scorers.registry import AnyScorer
     from grader.statistics.paired import Difference
 
@@ -289,7 +289,7 @@ def _decide_with_interval(gate: str, reason: str, change: Difference, allowed: f
     return GateResult(gate=gate, state=state, reason=reason, p_failed=p_failed)
 
 
-def _drop_reason(report: Report, baseline: Report, compared: Compared, allowed: float) -> str:
+def _drop_reason(report: Report, baseline: Report, compared: MetricComparison, allowed: float) -> str:
     change = compared.difference
     low, high = change.ci90
     reason = (

@@ -25,7 +25,7 @@ from grader.scorers.means import (
     rows_by_group,
 )
 from grader.scorers.oddities import FILTER
-from grader.scorers.pairing import Compared, NothingPairedError, paired
+from grader.scorers.pairing import MetricComparison, NothingPairedError, compare_paired
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -126,7 +126,7 @@ def _main_row(
     return metric(name, reading, group, observations) if observations else None
 
 
-def compare_main_metric(before: Side, after: Side, name: str, group: str | None) -> Compared | None:
+def compare_main_metric(before: Side, after: Side, name: str, group: str | None) -> MetricComparison | None:
     """Compare the main metric of two runs, paired by observation; None for another metric.
 
     An observation's effect is the change of its credit times the slope of the metric halfway between the runs. The
@@ -146,7 +146,7 @@ def compare_main_metric(before: Side, after: Side, name: str, group: str | None)
         raise NothingPairedError
     weights = {unit: len(middle.slopes) * slope for unit, slope in middle.slopes.items()}
     old, new = ({unit: weight * side[unit] for unit, weight in weights.items()} for side in (first, second))
-    return paired(old, new, after, name, group, levels=(earlier.value, later.value))
+    return compare_paired(old, new, after, name, group, levels=(earlier.value, later.value))
 
 
 def _credits(side: Side, group: str | None) -> tuple[dict[str, float], dict[str, frozenset[str]]]:

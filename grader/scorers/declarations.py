@@ -31,7 +31,7 @@ def names() -> list[str]:
     return resources.bundled_benchmarks()
 
 
-def bundled() -> list[Benchmark]:
+def bundled_benchmarks() -> list[Benchmark]:
     """Return the bundled benchmarks."""
     return [load(name) for name in names()]
 

@@ -41,7 +41,7 @@ from grader.results.groups import in_group
 from grader.scorers import aggregates
 from grader.scorers.means import Observe, SampleValue, credit, each_task, mean_credit, metric_rows
 from grader.scorers.oddities import CAUSES, with_families, with_groups, with_oddities
-from grader.scorers.pairing import Compared, Side, paired
+from grader.scorers.pairing import MetricComparison, Side, compare_paired
 from grader.scorers.prompting import check_question, from_template, prompt_values
 from grader.task import Block, Task
 
@@ -54,13 +54,13 @@ __all__ = [
     "Benchmark",
     "Block",
     "Columns",
-    "Compared",
     "CurveBlock",
     "EarlierRun",
     "ExecutedProgram",
     "Facts",
     "InputError",
     "Metric",
+    "MetricComparison",
     "Note",
     "Observe",
     "Outcome",
@@ -401,7 +401,7 @@ class Scorer(ABC, Generic[B, T]):
             return None
         return {unit: observe(members, reading) for unit, members in in_group(report, group).items()}
 
-    def compare(self, before: Side, after: Side, name: str, group: str | None = None) -> Compared | None:
+    def compare(self, before: Side, after: Side, name: str, group: str | None = None) -> MetricComparison | None:
         """Compare one metric that both sides have; None: a difference in this metric cannot be tested.
 
         Raises NothingPairedError if the sides share no observation.
@@ -410,7 +410,7 @@ class Scorer(ABC, Generic[B, T]):
         if declared is not None:
             return declared
         first, second = (self.observations(side.report, name, side.reading, group) for side in (before, after))
-        return None if first is None or second is None else paired(first, second, after, name, group)
+        return None if first is None or second is None else compare_paired(first, second, after, name, group)
 
     # --- reports --------------------------------------------------------------------------------------------------
 

@@ -51,7 +51,7 @@ def _other_benchmark_hint(
     data: Path | None,
 ) -> str:
     """Return a question that suggests other benchmarks, or other data; empty if no other benchmark fits."""
-    bundled = [benchmark for benchmark in declarations.bundled() if benchmark.id != declared.id]
+    bundled = [benchmark for benchmark in declarations.bundled_benchmarks() if benchmark.id != declared.id]
     ids = [] if file.is_positional else [record.qid for record in file.records[:_MOST_IDS]]
     by_ids = [benchmark.id for benchmark in bundled if _ids_match(benchmark, ids)]
     # A benchmark of the user's own declares no pattern, so its ids cannot show that it is the wrong one.

@@ -169,16 +169,16 @@ def weight_observations(
     scored_weights = scored_weights or [
         0 if one.value is None else weight for one, weight in zip(observations, weights, strict=True)
     ]
-    values = _linearised([one.value or 0.0 for one in observations], scored_weights)
-    lows = _linearised([one.low for one in observations], weights)
-    highs = _linearised([one.high for one in observations], weights)
+    values = _linearise([one.value or 0.0 for one in observations], scored_weights)
+    lows = _linearise([one.low for one in observations], weights)
+    highs = _linearise([one.high for one in observations], weights)
     return [
         Observation(value=value if weight else None, low=low, high=high, cluster=one.cluster)
         for value, weight, low, high, one in zip(values, scored_weights, lows, highs, observations, strict=True)
     ]
 
 
-def _linearised(values: list[float], weights: list[int]) -> list[float]:
+def _linearise(values: list[float], weights: list[int]) -> list[float]:
     """Return values whose plain mean and standard error are those of the weighted mean: R + w n / W (x - R).
 
     R is the weighted mean, n the number of weights above 0, W their sum. Equal weights change nothing.

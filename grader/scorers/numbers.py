@@ -181,7 +181,7 @@ def _han_in_digits(text: str) -> str:
     return str(total + digit)
 
 
-def simplified(text: str) -> str:
+def simplify_numbers(text: str) -> str:
     r"""Return a text with its numbers in plain characters: `\frac{1}{2}` as 1/2, `10\,000` as 10,000, ⁶ as ^6.
 
     Wrappers and emphasis go; a dollar sign is left only before a number.
@@ -427,7 +427,7 @@ _TAIL = Pattern(r"[ -]?[%°€£¥¢$]?(?:[^\W\d]+(?:[\^/·²³{}'-]?\w+[}]?)*)?
 @lru_cache(4096)
 def as_number(text: str) -> Number | None:
     """Return the number that a text consists of, perhaps with a unit of a few words; None if it says more."""
-    body = simplified(text).strip(" \t\n\"',:*_")
+    body = simplify_numbers(text).strip(" \t\n\"',:*_")
     if not body or len(body) > _LONGEST:
         return None
     first = next(numbers_in(body), None)

@@ -28,7 +28,7 @@ class Side(NamedTuple):
     reading: ReadingName
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
+class MetricComparison(msgspec.Struct, frozen=True, kw_only=True):
     """One metric on both sides."""
 
     name: str
@@ -53,7 +53,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
         return self.p_value < LEVEL
 
 
-def paired(
+def compare_paired(
     before: Mapping[str, float | None],
     after: Mapping[str, float | None],
     side: Side,
@@ -61,7 +61,7 @@ def paired(
     group: str | None,
     *,
     levels: tuple[float, float] | None = None,
-) -> Compared:
+) -> MetricComparison:
     """Compare a metric, a mean over the observations that both sides have; raises NothingPairedError.
 
     `side` is the second one. `levels`: the metric on both sides, in [0, 1], if only its change is such a mean.
@@ -72,7 +72,7 @@ def paired(
     families = {sample.observation: sample.independent_unit for sample in side.report.samples}
     first, second = zip(*pairs.values(), strict=True)
     level_before, level_after = levels or (sum(first) / len(pairs), sum(second) / len(pairs))
-    return Compared(
+    return MetricComparison(
         name=name,
         reading=side.reading,
         group=group,

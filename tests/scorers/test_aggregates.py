@@ -16,7 +16,7 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import Aggregation, Metric, Report
 from grader.scorers import aggregates
-from grader.scorers.pairing import Compared, Side
+from grader.scorers.pairing import MetricComparison, Side
 from grader.scorers.registry import scorer_of
 from tests.made_runs import choice, report, sample, tasks
 
@@ -196,7 +196,7 @@ def test_two_runs_are_compared_in_the_mean_over_groups() -> None:
     assert change(choice([True]), choice([True]), "macro_accuracy") is None
 
 
-def change(before: Report, after: Report, name: str) -> Compared | None:
+def change(before: Report, after: Report, name: str) -> MetricComparison | None:
     return scorer_of(after).compare(Side(before, "careful"), Side(after, "careful"), name)
 
 

@@ -34,8 +34,8 @@ from grader.scorers.execution.careful_program import has_code
 from grader.scorers.execution.extraction import MAX_SOURCE
 from grader.scorers.mr_ben import careful as mr_ben_careful
 from grader.scorers.mr_ben import reading
-from grader.scorers.mr_ben.official import decision_official, read_official
-from grader.scorers.numbers import numbers_in, simplified
+from grader.scorers.mr_ben.official import official_decision, read_official
+from grader.scorers.numbers import numbers_in, simplify_numbers
 from grader.scorers.own_words import own_words
 from grader.scorers.patterns import Pattern
 from grader.scorers.places import claims
@@ -67,8 +67,8 @@ def mr_ben(gold: reading.GoldRow) -> Callable[[str], None]:
         for reply in (None, text):
             reading.credit_official(gold, official, reply)
             reading.difference_kind(gold, official, careful, reply)
-        decision_official(text)
-        reading.credit_careful(gold, careful, mr_ben_careful.decision_careful(text))
+        official_decision(text)
+        reading.credit_careful(gold, careful, mr_ben_careful.careful_decision(text))
         reading.needs_judge_official(gold, official)
         reading.needs_judge_careful(gold, careful)
         reading.steps_match(text, gold)
@@ -103,7 +103,7 @@ def answer(kind: AnswerKind) -> Callable[[str], None]:
     def read(text: str) -> None:
         read_answer(text, "Which one?", kind)
         if kind == "number":
-            list(numbers_in(simplified(text[:100_000])))
+            list(numbers_in(simplify_numbers(text[:100_000])))
 
     return read
 

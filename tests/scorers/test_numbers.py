@@ -2,7 +2,7 @@
 
 import math
 
-from grader.scorers.numbers import as_number, numbers_in, simplified
+from grader.scorers.numbers import as_number, numbers_in, simplify_numbers
 from grader.scorers.plain_text import plain
 from tests.tables import each
 
@@ -37,7 +37,7 @@ def test_a_number_is_all_that_belongs_to_it(text: str) -> None:
 
 @each("text", PARTS)
 def test_a_part_of_something_longer_is_no_number(text: str) -> None:
-    assert [one.text for one in numbers_in(simplified(plain(text)))] == []
+    assert [one.text for one in numbers_in(simplify_numbers(plain(text)))] == []
     assert as_number(plain(text)) is None
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from grader.reports.document import Items
     from grader.reports.web.items import PageRun
     from grader.results import ReadingName
-    from grader.scorers.pairing import Compared
+    from grader.scorers.pairing import MetricComparison
 
 
 def document(comparison: Comparison, sides: Callable[[], tuple[PageRun, PageRun]] | None = None) -> Document:
@@ -92,15 +92,17 @@ def document(comparison: Comparison, sides: Callable[[], tuple[PageRun, PageRun]
     )
 
 
-def _group_sections(comparison: Comparison, rows: Sequence[Compared]) -> Iterator[Section]:
+def _group_sections(comparison: Comparison, rows: Sequence[MetricComparison]) -> Iterator[Section]:
     if rows:
         table = _table(comparison, "By group", "group", [(row.group or "", row) for row in rows])
         yield Section(title=f"{rows[0].name} by group", parts=[table])
 
 
-def _table(comparison: Comparison, title: str, name_heading: str, rows: Sequence[tuple[str, Compared]]) -> Table:
+def _table(
+    comparison: Comparison, title: str, name_heading: str, rows: Sequence[tuple[str, MetricComparison]]
+) -> Table:
     """Return a table with a row for each metric or group, which has both readings. `rows`: (name, one reading)."""
-    pairs: dict[str, dict[ReadingName, Compared]] = {}
+    pairs: dict[str, dict[ReadingName, MetricComparison]] = {}
     for name, row in rows:
         pairs.setdefault(name, {})[row.reading] = row
     has_corrected = any(row.corrected is not None for _, row in rows)
@@ -156,7 +158,7 @@ def _outcomes_text(outcomes: Sequence[str], value: float) -> str:
     return words if len(outcomes) == 1 else f"{100 * value:.0f} % ({words})"
 
 
-def _test_cells(comparison: Comparison, row: Compared, *, has_corrected: bool) -> list[Cell]:
+def _test_cells(comparison: Comparison, row: MetricComparison, *, has_corrected: bool) -> list[Cell]:
     """Return the values of both runs, the change, its interval, p values, and the number of pairs."""
     difference = row.difference
     values = [(row.before, comparison.a), (row.after, comparison.b)]
@@ -170,20 +172,20 @@ def _test_cells(comparison: Comparison, row: Compared, *, has_corrected: bool) -
     ]
 
 
-def _change_cell(comparison: Comparison, row: Compared) -> Cell:
+def _change_cell(comparison: Comparison, row: MetricComparison) -> Cell:
     """Return a change, with a mark if there is a note on one of the values."""
     notes = [*comparison.a.official_notes, *comparison.b.official_notes]
     text = with_official_mark(signed_text(row.difference.value), row.reading, notes)
     return Cell(text=text, tone="strong" if row.is_significant else "")
 
 
-def _change_as_metric(row: Compared) -> Metric:
+def _change_as_metric(row: MetricComparison) -> Metric:
     """Return a change in the form in which pages draw values with intervals."""
     difference = row.difference
     return Metric(name=row.name, reading=row.reading, value=difference.value, ci95=difference.ci95, n=difference.n)
 
 
-def _interval_text(row: Compared) -> str:
+def _interval_text(row: MetricComparison) -> str:
     return " to ".join(map(signed_text, row.difference.ci95))
 
 
@@ -193,7 +195,7 @@ def _short_names(comparison: Comparison) -> tuple[str, str]:
     return a.short, b.short
 
 
-def _first_metric(comparison: Comparison, reading: ReadingName) -> Compared | None:
+def _first_metric(comparison: Comparison, reading: ReadingName) -> MetricComparison | None:
     return next((row for row in comparison.metrics if row.reading == reading and row.group is None), None)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.scorers.numbers import Number, as_number, numbers_in, simplified
+from grader.scorers.numbers import Number, as_number, numbers_in, simplify_numbers
 from grader.scorers.patterns import Pattern, rule
 from grader.scorers.place_wordings import NUMERALS
 from grader.scorers.plain_text import plain
@@ -47,15 +47,15 @@ def read_number(reply: OwnWords, claim: Claim) -> str | None:
     if claim.is_cut or claim.form in ("body", "conclusion"):
         return None
     if claim.parts:
-        contents = [simplified(reply.text[slice(*part)]) for part in claim.parts]
+        contents = [simplify_numbers(reply.text[slice(*part)]) for part in claim.parts]
         return contents[-1] if all(is_same(content, contents[-1]) for content in contents) else None
     content = reply.text[claim.start : claim.end].strip(" \t\n*_")
     content = _NUMERAL.sub(lambda m: NUMERALS[m[0].lower()], content)
     match claim.form:
         case "sentence":
-            return _number_in_sentence(_without_repeats(simplified(content)), reply.question)
+            return _number_in_sentence(_without_repeats(simplify_numbers(content)), reply.question)
         case "line":
-            line = _without_repeats(simplified(_LABEL.sub("", content).lstrip()))
+            line = _without_repeats(simplify_numbers(_LABEL.sub("", content).lstrip()))
             return line if as_number(line) else None
         case "choice":
             chosen = as_number(content)
@@ -74,7 +74,7 @@ def _number_in_form(content: str, question: str, *, is_near: bool, is_before: bo
     state; the only number. `is_near`: the content is on the line of the form's words, or ends the reply. Content that
     is not near can be other text, so it must be a number as a whole. `is_before`: it stands before the form's words.
     """
-    content = _without_repeats(simplified(content))
+    content = _without_repeats(simplify_numbers(content))
     if as_number(content):
         return content
     if not is_near and not is_before:
@@ -181,7 +181,7 @@ _WHEN = Pattern(r"\b(?:in|by|since|until|during|before|after|year) $", 2)
 
 
 def _numbers_of_question(question: str) -> list[Number]:
-    return [*numbers_in(simplified(plain(question)))]
+    return [*numbers_in(simplify_numbers(plain(question)))]
 
 
 def _result_or_only_number(content: str, numbers: list[Number], stated: Sequence[Number]) -> str | None:

@@ -41,7 +41,7 @@ def read_math_vision(text: str) -> str:
             answer = tail.split("\n")[0].split(". ")[0] if flag in answer else tail
     elif answer.count("oxed{") > 1:
         answer = "\\boxed{" + answer.split("oxed{")[-1]
-    answer = _normalised_latex(_last_side_in_box(answer.lower().replace("{}", "")))
+    answer = _normalise_latex(_last_side_in_box(answer.lower().replace("{}", "")))
     for frame in ("({})", "{{{}}}"):
         for letter in _LETTERS:
             answer = answer.replace(frame.format(letter), letter)
@@ -76,7 +76,7 @@ def _last_side_in_box(text: str) -> str:
     return content.split("=")[-1].split("\\approx")[-1]
 
 
-def _normalised_latex(text: str) -> str:
+def _normalise_latex(text: str) -> str:
     r"""Return LaTeX without units and marks of form, with roots and ratios in one form."""
     for old, new in (*_FIND_REPLACEMENTS, *_STRIP_REPLACEMENTS):
         text = text.replace(old, new)

@@ -199,7 +199,7 @@ def read_mmmu_open(text: str) -> list[str | float]:
     # A number counts once: words that repeat are searched once.
     searched = [" ".join(dict.fromkeys(_NUMBERLIKE.findall(piece))) for piece in pieces]
     numbers = [number for words in searched for pattern in _NUMBERS for number in pattern.findall(words)]
-    return [normalised for piece in dict.fromkeys((*pieces, *numbers)) for normalised in _mmmu_normalised(piece)]
+    return [normalised for piece in dict.fromkeys((*pieces, *numbers)) for normalised in _normalise_mmmu(piece)]
 
 
 def _shortest_tail(line: str, keys: tuple[str, ...]) -> str:
@@ -212,7 +212,7 @@ def _shortest_tail(line: str, keys: tuple[str, ...]) -> str:
     return shortest
 
 
-def _mmmu_normalised(text: str) -> list[str | float]:
+def _normalise_mmmu(text: str) -> list[str | float]:
     """Return a number rounded to two decimals, or a text in lower case.
 
     A single character becomes two texts, with a blank before and behind it: within a word it does not count.
@@ -226,7 +226,7 @@ def _mmmu_normalised(text: str) -> list[str | float]:
 
 def _is_mmmu_gold(pieces: list[str | float], gold: str) -> bool:
     """Whether a text of the answer has the gold text anywhere in it, or one of its numbers is the gold number."""
-    gold_pieces = _mmmu_normalised(gold)
+    gold_pieces = _normalise_mmmu(gold)
     gold_texts = [piece for piece in gold_pieces if isinstance(piece, str)]
     return any(
         any(text in piece for text in gold_texts) if isinstance(piece, str) else piece in gold_pieces

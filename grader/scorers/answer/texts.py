@@ -83,12 +83,12 @@ _MARKUP = Pattern(
 
 def is_same(answer: str, gold: str) -> bool:
     """Whether two texts are the same but for case, blanks, markup, kinds of quotes, one article and a full stop."""
-    return _normalized(answer) == _normalized(gold)
+    return _normalise(answer) == _normalise(gold)
 
 
-def _normalized(text: str) -> str:
+def _normalise(text: str) -> str:
     """Return a text without what makes no difference between two answers: case, blanks, quotes, brackets, article."""
-    body = " ".join(folded(text).replace("'", '"').split()).strip(" .")
+    body = " ".join(fold_text(text).replace("'", '"').split()).strip(" .")
     quoted = _QUOTED.fullmatch(body)
     body = _LOOSE.sub(r"\1", quoted[quoted.lastindex or 0] if quoted else body).strip(" .")
     bracket = _WORD_IN_BRACKETS.fullmatch(body)
@@ -99,7 +99,7 @@ _QUOTED = Pattern(r'"([^"]+)"|\*([^*]+)\*|\{([^{}]+)\}')
 _WORD_IN_BRACKETS = Pattern(r"\[([^\W\d_]+)\]")
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return a text in lower case and American spelling, without accents and markup."""
     decomposed = unicodedata.normalize("NFKD", _MARKUP.sub(r"\1", plain(text)).casefold())
     for british, american in _BRITISH:
@@ -122,14 +122,14 @@ def says_only(sentence: str, gold: str, question: str) -> bool:
     """Whether a sentence says a text and nothing else: all other words are the question's, or frame it."""
     if is_same(sentence, gold) or "[" in sentence:
         return is_same(sentence, gold)
-    words, gold_words = (_TOKEN.findall(folded(text).replace("[", "").replace("]", "")) for text in (sentence, gold))
+    words, gold_words = (_TOKEN.findall(fold_text(text).replace("[", "").replace("]", "")) for text in (sentence, gold))
     if gold.strip().startswith("["):  # a list: "1, 2 and 3" says [1, 2, 3]
         words, gold_words = (_items(texts) for texts in (words, gold_words))
     gold_words = [*gold_words[:-1], *(word.rstrip(".") for word in gold_words[-1:])]
     if len(gold_words) > 1 and gold_words[0] in ("a", "an", "the"):
         del gold_words[0]
     bare = [word.strip(_OUTER) for word in words]
-    frame = _FRAME | {word.strip(_OUTER) for word in _TOKEN.findall(folded(question))}
+    frame = _FRAME | {word.strip(_OUTER) for word in _TOKEN.findall(fold_text(question))}
     for start in range(len(words) - len(gold_words) + 1):
         end = start + len(gold_words)
         if gold_words not in (bare[start:end], words[start:end]):
@@ -175,7 +175,7 @@ def is_for_judge(text: str, accepted: Sequence[str]) -> bool:
 
 def _bare_words(text: str) -> str:
     """Return a text's words with a blank around each, so that one text is found only as whole words of another."""
-    return f" {' '.join(token.strip(_OUTER) for token in _TOKEN.findall(folded(text)))} "
+    return f" {' '.join(token.strip(_OUTER) for token in _TOKEN.findall(fold_text(text)))} "
 
 
 _MORE_WORDS = 6

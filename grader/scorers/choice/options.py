@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from grader.scorers.numbers import as_number, numbers_in, simplified
+from grader.scorers.numbers import as_number, numbers_in, simplify_numbers
 from grader.scorers.patterns import Pattern, rule
 from grader.scorers.plain_text import plain, without_markup
 
@@ -163,7 +163,7 @@ class ChoiceOptions:
         """Return the letters whose numbers are in a text, whole."""
         if not self._numbers:
             return set()
-        stated = (one for one in numbers_in(simplified(text)) if one.text.lower() != "one")
+        stated = (one for one in numbers_in(simplify_numbers(text)) if one.text.lower() != "one")
         return {letter for one in stated for letter in self._letter_with_number(one)}
 
     @rule("C11-latex-declaration", False)

@@ -57,7 +57,7 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
     )
 
 
-def decision_careful(text: str) -> Literal["correct", "wrong"] | None:
+def careful_decision(text: str) -> Literal["correct", "wrong"] | None:
     """Return the judge's decision; None if a person could not tell (the judge is then asked again)."""
     reply = review(text)
     verdict = settle_fields(reply, fields(reply)["verdict"], partial(_verdict, reply, prose=False), _is_same)
@@ -87,7 +87,7 @@ _REPAIRED = Pattern(
 """Words before a sentence that is about the repaired solution, or about the rest of it."""
 
 
-def _lines(reply: OwnWords, claim: Claim) -> Iterator[tuple[int, str]]:
+def _first_lines(reply: OwnWords, claim: Claim) -> Iterator[tuple[int, str]]:
     """Yield (start, line) of the first lines of a claim that say something, without markup and in lower case."""
     start = claim.start
     for number, line in enumerate(reply.shown_low[claim.start : claim.end].split("\n")):
@@ -107,10 +107,10 @@ def _is_same(one: Stance, other: Stance) -> bool:
 def _verdict(reply: OwnWords, claim: Claim, *, prose: bool = True) -> Stance | None:
     """Return what a field, a line of its own, or all sentences on the solution say of it."""
     if claim.form == "body":
-        return _in_prose(reply, claim) if prose else None
+        return _verdict_in_prose(reply, claim) if prose else None
     if claim.form == "sentence":
         return None
-    stances = ((start, read) for start, line in _lines(reply, claim) if (read := stance(line)))
+    stances = ((start, read) for start, line in _first_lines(reply, claim) if (read := stance(line)))
     start, read = next(stances, (0, None))
     if read is None:
         return None
@@ -120,7 +120,7 @@ def _verdict(reply: OwnWords, claim: Claim, *, prose: bool = True) -> Stance | N
     return read._replace(start=start + read.start, end=start + read.end)
 
 
-def _in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
+def _verdict_in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
     """Return what sentences such as "the solution is incorrect because ..." say, if all agree."""
     stances: list[Stance] = []
     for start, end in reply.sentences:
@@ -155,19 +155,19 @@ def _step(reply: OwnWords, text: str, coding: bool, solution: Solution, claim: C
     if claim.form != "declaration":
         return None
     if coding:
-        return code_line(_content(reply, text, claim), solution)
-    for _, line in _lines(reply, claim):
+        return code_line(_claim_text(reply, text, claim), solution)
+    for _, line in _first_lines(reply, claim):
         if step := step_in_line(line):
             return step
-    return number_of_quoted_step(_content(reply, text, claim), solution)
+    return number_of_quoted_step(_claim_text(reply, text, claim), solution)
 
 
 def _reason(reply: OwnWords, text: str, claim: Claim) -> str | None:
-    content = _content(reply, text, claim).strip(" \t\r\n*_`\"'|}#-")
+    content = _claim_text(reply, text, claim).strip(" \t\r\n*_`\"'|}#-")
     return content if content and claim.form == "declaration" else None
 
 
-def _content(reply: OwnWords, text: str, claim: Claim) -> str:
+def _claim_text(reply: OwnWords, text: str, claim: Claim) -> str:
     """Return a claim as it is written; a text of JSON without its escapes."""
     written = text[claim.start : claim.start + len(reply.text[claim.start : claim.end].rstrip())]
     if claim.rule == "field":

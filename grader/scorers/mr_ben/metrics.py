@@ -116,7 +116,7 @@ def tally(samples: list[SampleResult]) -> dict[str, dict[str, dict[str, int]]]:
     for reading in READINGS:
         by_subject = facts_by_subject(samples, reading)
         table[reading] = {
-            subject: {"rows": len(pairs), **mr_score.count([facts for _, facts in pairs])._asdict()}
+            subject: {"rows": len(pairs), **mr_score.count_rows([facts for _, facts in pairs])._asdict()}
             for subject, pairs in by_subject.items()
         }
     return table
@@ -131,14 +131,14 @@ def _reading_metrics(table: FactsBySubject, weights: Weights, reading: ReadingNa
 
 
 def _subject_row(subject: str, pairs: list[tuple[str, RowFacts]], weights: Weights) -> _Row:
-    counts = mr_score.count(facts for _, facts in pairs)
+    counts = mr_score.count_rows(facts for _, facts in pairs)
     low, high = mr_score.bounds(counts, weights)
     return _Row(
         subject=subject,
         value=mr_score.metrics_of_counts(counts, weights),
         low=low,
         high=high,
-        not_judged=mr_score.not_judged(counts, weights),
+        not_judged=mr_score.metrics_not_judged(counts, weights),
         n=len({question for question, facts in pairs if not facts.lost}),
     )
 

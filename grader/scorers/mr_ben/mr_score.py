@@ -96,12 +96,12 @@ _ALL_RIGHT = Counts(tp=1, tn=1, step=1, reason=1)
 _ALL_WRONG = Counts(fp=1, fn=1)
 
 
-def count(rows: Iterable[RowFacts]) -> Counts:
+def count_rows(rows: Iterable[RowFacts]) -> Counts:
     """Add up the rows of one subject."""
-    return _added(map(_row_counts, rows))
+    return _sum_counts(map(_row_counts, rows))
 
 
-def _added(counts: Iterable[Counts]) -> Counts:
+def _sum_counts(counts: Iterable[Counts]) -> Counts:
     columns = list(zip(*counts, strict=True))
     return Counts(*map(sum, columns))
 
@@ -119,7 +119,7 @@ def mean_metrics(subjects: Sequence[SubjectMetrics]) -> SubjectMetrics:
     """Return the unweighted mean over subjects (all zero if there is no subject)."""
     number = len(subjects) or 1
     means = {name: sum(getattr(subject, name) for subject in subjects) / number for name in METRICS}
-    counts = _added(subject.counts for subject in subjects)
+    counts = _sum_counts(subject.counts for subject in subjects)
     return SubjectMetrics(**means, rows=sum(subject.rows for subject in subjects), counts=counts)
 
 
@@ -136,7 +136,7 @@ def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectMetrics
     return metrics_of_counts(worst, weights), metrics_of_counts(best, weights)
 
 
-def not_judged(counts: Counts, weights: Weights) -> set[str]:
+def metrics_not_judged(counts: Counts, weights: Weights) -> set[str]:
     """Return the metrics without a value: they need a judge, but no row was judged.
 
     The other rows needed no judge, and all of them earn nothing.
@@ -245,7 +245,7 @@ def counts_by_question(pairs: Sequence[tuple[str, RowFacts]]) -> dict[str, Count
     totals: dict[str, Counts] = {}
     for question, row in pairs:
         total = totals.get(question)
-        totals[question] = _row_counts(row) if total is None else _added((total, _row_counts(row)))
+        totals[question] = _row_counts(row) if total is None else _sum_counts((total, _row_counts(row)))
     return totals
 
 

@@ -136,7 +136,7 @@ def read_official(text: str, parser: Parser = "mr-ben") -> MrBenReading:
     )
 
 
-def decision_official(reply: str) -> str:
+def official_decision(reply: str) -> str:
     """Return the official decision text: all after the first `Final Decision:`, or `ERROR_PARSING`.
 
     Only the order of the headings matters, so plain searches replace the official regular expressions.

@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from grader.scorers.mr_ben.careful import decision_careful
+from grader.scorers.mr_ben.careful import careful_decision
 from grader.scorers.mr_ben.official import (
     MrBenReading,
-    decision_official,
     is_credited_official,
+    official_decision,
     official_letters,
     official_step_for_gate,
     official_step_for_score,
 )
-from grader.scorers.mr_ben.step import NO_STEP, Solution, squeezed, step_number
+from grader.scorers.mr_ben.step import NO_STEP, Solution, step_number, without_whitespace
 
 
 class GoldRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ def credit_official(gold: GoldRow, reading: MrBenReading, reply: str | None) -> 
     """
     if gold.correct or official_letters(reading.raw[0]) != "incorrect":
         return Credit(step=False, reason=False)
-    credited = reply is not None and is_credited_official(decision_official(reply))
+    credited = reply is not None and is_credited_official(official_decision(reply))
     if gold.coding and credited:
         return Credit(step=True, reason=True)
     matches = official_step_for_score(reading.raw[1]) == gold.step
@@ -71,7 +71,7 @@ def credit_official(gold: GoldRow, reading: MrBenReading, reply: str | None) -> 
 
 
 def credit_careful(gold: GoldRow, reading: MrBenReading, decision: str | None) -> Credit:
-    """Return the credit that an attentive grader gives; `decision` is that of `decision_careful`, None if missing.
+    """Return the credit that an attentive grader gives; `decision` is that of `careful_decision`, None if missing.
 
     For coding the judge decides on place and reason together; a line equal to the gold one earns the step by itself.
     """
@@ -96,7 +96,7 @@ def difference_kind(gold: GoldRow, official: MrBenReading, careful: MrBenReading
     if gold.correct or careful.correctness != "incorrect":
         return ""
     scored = official_step_for_score(official.raw[1])
-    credited = reply is not None and is_credited_official(decision_official(reply))
+    credited = reply is not None and is_credited_official(official_decision(reply))
     if gold.coding and not gold.step.strip() and scored == gold.step and not credited:
         return "empty gold step"
     if not gold.coding and (scored == gold.step) != steps_match(careful.step, gold):
@@ -109,7 +109,7 @@ def difference_kind(gold: GoldRow, official: MrBenReading, careful: MrBenReading
 
 def _judge_reply_kind(reply: str) -> str:
     """Name why the readings of a judge's reply differ; empty if they do not."""
-    credited, decision = is_credited_official(decision_official(reply)), decision_careful(reply)
+    credited, decision = is_credited_official(official_decision(reply)), careful_decision(reply)
     if credited and decision == "wrong":
         return '"Incorrect" credited'
     return "judge reply not in the official format" if credited != (decision == "correct") else ""
@@ -124,7 +124,7 @@ def steps_match(predicted: str | None, gold: GoldRow) -> bool:
         return False
     if not gold.coding:
         return predicted == step_number(gold.step.strip())
-    if squeezed(predicted) == squeezed(gold.step):
+    if without_whitespace(predicted) == without_whitespace(gold.step):
         return True
     code, gold_code = _without_comment(predicted), _without_comment(gold.step)
     if not code or code != gold_code:
@@ -134,4 +134,4 @@ def steps_match(predicted: str | None, gold: GoldRow) -> bool:
 
 
 def _without_comment(line: str) -> str:
-    return squeezed(line.partition("#")[0])
+    return without_whitespace(line.partition("#")[0])

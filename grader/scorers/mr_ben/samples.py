@@ -9,7 +9,7 @@ import msgspec
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.interface import missing_reading
 from grader.scorers.mr_ben import reading as mr_ben
-from grader.scorers.mr_ben.careful import decision_careful, read_careful
+from grader.scorers.mr_ben.careful import careful_decision, read_careful
 from grader.scorers.mr_ben.facts import MrBenFacts, ReadingFacts, facts_of
 from grader.scorers.mr_ben.official import MrBenReading, official_letters, read_official
 from grader.scorers.mr_ben.reading import Credit, GoldRow
@@ -154,7 +154,7 @@ def _official_credit(reply: Response, judge_text: str | None) -> Credit:
 
 
 def _decision(answer: JudgeReply | None) -> str | None:
-    return None if answer is None or answer.text is None else decision_careful(answer.text)
+    return None if answer is None or answer.text is None else careful_decision(answer.text)
 
 
 def _facts(reading: MrBenReading, credit: Credit) -> ReadingFacts:
@@ -249,4 +249,4 @@ def _question(reply: Response, template: str | None) -> JudgeQuestion:
         answer=reason,
         template=template,
     )
-    return JudgeQuestion(qid=reply.key, prompt=prompt, accept=lambda text: decision_careful(text) is not None)
+    return JudgeQuestion(qid=reply.key, prompt=prompt, accept=lambda text: careful_decision(text) is not None)

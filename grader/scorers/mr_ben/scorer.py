@@ -26,7 +26,7 @@ from grader.scorers.mr_ben.tasks import (
     weights_of,
 )
 from grader.scorers.oddities import with_families
-from grader.scorers.pairing import Compared, NothingPairedError, Side
+from grader.scorers.pairing import MetricComparison, NothingPairedError, Side
 from grader.scorers.prompting import from_template, prompt_values
 from grader.wording import counted
 
@@ -150,7 +150,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         """Return None: MR-Score and its parts are not means of observations."""
         return None
 
-    def compare(self, before: Side, after: Side, name: str, group: str | None = None) -> Compared | None:
+    def compare(self, before: Side, after: Side, name: str, group: str | None = None) -> MetricComparison | None:
         """Compare one metric by the effect of each question on the change; the parse success rate is only reported."""
         if name not in mr_score.METRICS:
             return super().compare(before, after, name, group)
@@ -166,7 +166,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             change = difference(first, second, name, weights, subject)
         except ValueError:
             raise NothingPairedError from None
-        return Compared(
+        return MetricComparison(
             name=name, reading=after.reading, group=group, before=value_before, after=value_after, difference=change
         )
 

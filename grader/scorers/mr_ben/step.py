@@ -123,10 +123,10 @@ def _first_of_several(first: re.Match[str], line: str) -> str | None:
 
 def number_of_quoted_step(field: str, solution: Solution) -> str | None:
     """Return the number of the only step of a solution that a field quotes: its label, else its place in the list."""
-    quotation = squeezed(field[:_LONGEST_QUOTATION].strip(" \t\r\n*_`\"'[]().")).lower()
+    quotation = without_whitespace(field[:_LONGEST_QUOTATION].strip(" \t\r\n*_`\"'[]().")).lower()
     if isinstance(solution, str) or len(quotation) < _SHORTEST_QUOTATION:
         return None
-    indices = [index for index, step in enumerate(solution) if quotation in squeezed(step).lower()]
+    indices = [index for index, step in enumerate(solution) if quotation in without_whitespace(step).lower()]
     if len(indices) != 1:
         return None
     # A step can be several items of the list, of which the first has its label.
@@ -141,7 +141,7 @@ _SHORTEST_QUOTATION, _LONGEST_QUOTATION = 16, 2000
 _STEP_LABEL = Pattern(r"\W*step\W{0,3}(\d{1,4})\b", re.IGNORECASE)
 
 
-def squeezed(line: str) -> str:
+def without_whitespace(line: str) -> str:
     """Return a line without its whitespace."""
     return "".join(line.split())
 
@@ -181,11 +181,11 @@ def code_line(field: str, solution: Solution) -> str | None:
 
 def _quoted_line(lines: list[str], program: list[str]) -> str | None:
     """Return the line of a program that a field quotes, alone or in backticks; the longest of several in one line."""
-    originals = {squeezed(line): line.strip() for line in reversed(program) if line.strip()}
+    originals = {without_whitespace(line): line.strip() for line in reversed(program) if line.strip()}
     for line in sorted(lines, key=lambda line: line.lstrip().startswith("```")):
         span = _IN_BACKTICKS.search(line)
         for candidate in (line, span[2] if span else ""):
-            text = squeezed(candidate)
+            text = without_whitespace(candidate)
             quotations = [original for original in originals if original in text and _is_wrapped(text, original)]
             if quotations:
                 return originals[max(quotations, key=len)]

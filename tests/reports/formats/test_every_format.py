@@ -13,7 +13,7 @@ import pytest
 from cmarkgfm.cmark import Options
 from hypothesis import given, settings
 
-from grader.decisions.comparison import Compared, Comparison, Flip, RunName, compare, run_name
+from grader.decisions.comparison import Comparison, Flip, MetricComparison, RunName, compare, run_name
 from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
 from grader.reports.document import Column, Document, Table, cells, signed_text
@@ -39,7 +39,7 @@ RANKED = board(
 
 
 def comparison(**changes: object) -> Comparison:
-    row = Compared(name="accuracy", reading="careful", group=None, before=80, after=60, difference=MOVED)
+    row = MetricComparison(name="accuracy", reading="careful", group=None, before=80, after=60, difference=MOVED)
     flips = [Flip(item=f"q{n}", before=1, after=0, outcomes=(["correct"], ["wrong"])) for n in range(2)]
     made = {"benchmark": "vstar", "split": "test", "protocol": "p", "reading": "careful", "metrics": [row]}
     named = {"a": RunName(results="a_results.json", model="tiny-1"), "b": RunName(predictions="b.json")}
@@ -193,7 +193,7 @@ def test_a_terminal_of_any_width_breaks_names_and_headings_but_no_value(width: i
     assert all(len(line) <= width for line in rows)
     shown = [f"{value.value:.1f}" for only in made.boards for value in only.rankings["careful"].values]
     assert not Counter(shown) - Counter(re.findall(r"\d+\.\d+", " ".join(rows)))
-    row = Compared(
+    row = MetricComparison(
         name="vanilla_accuracy_all_passes", reading="careful", group=None, before=80, after=60, difference=MOVED
     )
     narrow = terminal.render(of_comparison.document(comparison(metrics=[row])), width=width)
@@ -231,7 +231,7 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
     assert "q10" not in text
     assert "... 3 more; `-o FILE.json` has all." in text
     same: Difference = difference([1.0, 0.0], [1.0, 0.0])
-    row = Compared(name="accuracy", reading="careful", group=None, before=50, after=50, difference=same)
+    row = MetricComparison(name="accuracy", reading="careful", group=None, before=50, after=50, difference=same)
     assert "accuracy (careful): no item differs." in terminal.render(
         of_comparison.document(comparison(metrics=[row], fallen=[]))
     )

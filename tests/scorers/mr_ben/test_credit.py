@@ -1,6 +1,6 @@
 """Rows of Mr-Ben: when the judge is asked, the credit, the kinds of difference."""
 
-from grader.scorers.mr_ben.careful import decision_careful, read_careful
+from grader.scorers.mr_ben.careful import careful_decision, read_careful
 from grader.scorers.mr_ben.official import read_official
 from grader.scorers.mr_ben.reading import (
     Credit,
@@ -71,7 +71,7 @@ def test_credit_and_the_kind_of_difference(
 ) -> None:
     replied = None if reply is None else JUDGED.format(reply)
     readings = read_official(full_response(*text)), read_careful(full_response(*text), coding=gold.coding)
-    decision = None if replied is None else decision_careful(replied)
+    decision = None if replied is None else careful_decision(replied)
     assert credit_official(gold, readings[0], replied) == Credit(*official)
     assert credit_careful(gold, readings[1], decision) == Credit(*careful)
     assert difference_kind(gold, *readings, replied) == kind
@@ -80,6 +80,6 @@ def test_credit_and_the_kind_of_difference(
 def test_an_unparsable_reply_is_no_credit_officially_and_unscored_carefully() -> None:
     row, text = GoldRow(correct=False, step="3"), full_response("incorrect", "Step 3")
     assert credit_official(row, read_official(text), "Hm.") == Credit(step=True, reason=False)
-    assert credit_careful(row, read_careful(text, coding=False), decision_careful("Hm.")) == Credit(
+    assert credit_careful(row, read_careful(text, coding=False), careful_decision("Hm.")) == Credit(
         step=True, reason=None
     )

@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.scorers.mr_ben.careful import decision_careful
-from grader.scorers.mr_ben.official import PARSING_ERROR, decision_official, is_credited_official
+from grader.scorers.mr_ben.careful import careful_decision
+from grader.scorers.mr_ben.official import PARSING_ERROR, is_credited_official, official_decision
 from tests.tables import each
 
 REASONING, ANALYSIS, DECISION = "Step-by-Step Reasoning:", "Student Error Reason Analysis:", "Final Decision:"
@@ -48,11 +48,11 @@ def official_by_expressions(text: str) -> str:
 def test_a_reply_is_read_as_each_reading_reads_it(
     text: str, official: str, credited: bool, careful: str | None
 ) -> None:
-    decision = decision_official(text)
-    assert (decision, is_credited_official(decision), decision_careful(text)) == (official, credited, careful)
+    decision = official_decision(text)
+    assert (decision, is_credited_official(decision), careful_decision(text)) == (official, credited, careful)
 
 
 @given(st.lists(st.sampled_from((REASONING, ANALYSIS, DECISION, " ", "\n", "Correct", "Final Decision", "x"))))
 def test_official_decision_equals_the_official_expressions(parts: list[str]) -> None:
     text = "".join(parts)
-    assert decision_official(text) == official_by_expressions(text)
+    assert official_decision(text) == official_by_expressions(text)

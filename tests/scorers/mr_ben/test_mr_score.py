@@ -13,7 +13,7 @@ from grader.scorers.mr_ben.mr_score import (
     RowFacts,
     SubjectMetrics,
     bounds,
-    count,
+    count_rows,
     jackknife_intervals,
     mean_metrics,
     metrics_of_counts,
@@ -34,7 +34,7 @@ def row(gold: bool, predicted: bool | None, step: bool | None = False, reason: b
 
 
 def figures(rows: list[RowFacts]) -> SubjectMetrics:
-    return metrics_of_counts(count(rows))
+    return metrics_of_counts(count_rows(rows))
 
 
 @each(
@@ -64,7 +64,7 @@ def test_the_mean_weighs_subjects_alike() -> None:
 
 
 def test_unscored_rows_leave_their_share_and_are_bounded() -> None:
-    counts = count([row(False, False, True, None), row(False, False, True, True)])
+    counts = count_rows([row(False, False, True, None), row(False, False, True, True)])
     low, high = bounds(counts)
     assert metrics_of_counts(counts).acc_reason == 100.0
     assert (low.acc_reason, high.acc_reason, counts.reason_unscored) == (50.0, 100.0, 1)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grader.scorers.mr_ben.mr_score import METRICS, RowFacts, Weights, count, mean_metrics, metrics_of_counts
+from grader.scorers.mr_ben.mr_score import METRICS, RowFacts, Weights, count_rows, mean_metrics, metrics_of_counts
 from grader.scorers.mr_ben.paired import difference
 from grader.statistics.paired import interval
 from tests.tables import each
@@ -39,7 +39,7 @@ def runs(draw: st.DrawFn) -> tuple[Rows, Rows]:
 def value(run: Rows, name: str, subject: str | None = None) -> float:
     """The figure as a report gives it."""
     subjects = [[facts for _, facts in rows] for key, rows in run.items() if subject in (None, key)]
-    return float(getattr(mean_metrics([metrics_of_counts(count(rows)) for rows in subjects]), name))
+    return float(getattr(mean_metrics([metrics_of_counts(count_rows(rows)) for rows in subjects]), name))
 
 
 @given(runs(), st.sampled_from(METRICS))
