@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from grader.errors import InfrastructureError, UsageError
-from grader.pool.connection import CLOSED, ask, ask_async, request
-from grader.pool.exchange import IDS, Exchange, row_of
+from grader.pool.connection import CLOSED, encode_request, send_request, send_request_async
+from grader.pool.exchange import IDS, Exchange, encode_row
 from grader.pool.messages import PoolState
 from grader.pool.settings import reward_name, settings_of
-from grader.pool.starting import START_SECONDS, connect, connected, wait_until_ended
+from grader.pool.starting import START_SECONDS, connect, try_connect, wait_until_ended
 from grader.results import Outcome
 from grader.sandbox import channel
 from grader.scorers import declarations, registry
@@ -63,24 +63,23 @@ class Pool:
     ) -> None:
         self.reward = reward_name(reward)
         """What the `reward` of a result is."""
-        own: dict[str, Any] = {"linger": linger}
-        self._given = {"wait": wait, "shared": shared, "reward": reward, **own, **options}
+        self._arguments = {"wait": wait, "shared": shared, "reward": reward, "linger": linger, **options}
         self._wait = _seconds(wait)
-        self._settings = settings_of(options, shared="" if shared else os.urandom(8).hex(), **own)
+        self._settings = settings_of(options, shared="" if shared else os.urandom(8).hex(), linger=linger)
         self._rows: dict[str, bytes] = {}
         """Task id -> row, of the tasks that were added."""
-        self._begin()
+        self._reset()
         _pools.add(self)
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         """Reset to a state without connections: in a new object, and in a forked process."""
         self._lock = threading.Lock()
-        self._present: socket.socket | None = None
+        self._presence: socket.socket | None = None
         """A connection that shows the process that this pool is open; nothing is sent over it."""
         self._is_closed = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (self._given, self._rows)
+        return _unpickle, (self._arguments, self._rows)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -94,21 +93,22 @@ class Pool:
         return self
 
     def close(self) -> None:
-        """Disconnect. The process ends if it has no other user. Open calls are answered first."""
+        """Disconnect. The process ends if it has no other user; calls of other threads are answered before."""
         with self._lock:
-            present, self._present, self._is_closed = self._present, None, True
-        if present is not None:
-            with contextlib.suppress(OSError, msgspec.DecodeError), present:
-                if (connection := connected(self._settings.name, time.monotonic() + MARGIN_SECONDS)) is not None:
-                    present.close()
-                    answer = b"".join(ask(connection, request("POST", "/leave"), MARGIN_SECONDS))
+            presence, self._presence, self._is_closed = self._presence, None, True
+        if presence is not None:
+            # The process ends when all connections are closed: those of open calls are closed by their answers.
+            with contextlib.suppress(OSError, msgspec.DecodeError), presence:
+                if (connection := try_connect(self._settings.name, time.monotonic() + MARGIN_SECONDS)) is not None:
+                    presence.close()
+                    answer = b"".join(send_request(connection, encode_request("POST", "/leave"), MARGIN_SECONDS))
                     wait_until_ended(msgspec.json.decode(answer)["pid"], END_SECONDS)
 
     def add_tasks(self, rows: Iterable[Mapping[str, Any]], *, column: str = "") -> dict[str, str]:
         """Add tasks, at any time; samples can then name them by their id. A row replaces an earlier one with its id.
 
         Return the tasks whose samples will be `not_judged`, and why: the tests of such a task cannot judge a program
-        that runs apart from them.
+        that runs apart from them. To find them, an empty reply to each task is graded.
 
         `column` has the ids; empty: the first of `qid`, `task_id`, `question_id`, `problem_id` and `id`. The rows have
         the columns of the pool's benchmark; see docs/rewards.md for those of `Pool(benchmark="rows")`. A row that is
@@ -116,19 +116,20 @@ class Pool:
         """
         added: dict[str, None] = {}
         for number, row in enumerate(rows):
-            found = next((name for name in ([column] if column else IDS) if name in row), None)
-            if found is None:
+            id_column = next((name for name in ([column] if column else IDS) if name in row), None)
+            if id_column is None:
                 raise UsageError(f"rows[{number}] has no column {column or ' or '.join(IDS)} with the id of its task")
+            qid = str(row[id_column])
             try:
-                self._rows[str(row[found])] = row_of(row)
+                self._rows[qid] = encode_row(row)
             except ValueError as error:
                 raise UsageError(f"rows[{number}]: {error}") from None
-            added[str(row[found])] = None
+            added[qid] = None
         if not added or not self._runs_programs():
             return {}
         # A reply without a program is as good as any: what is not judged depends only on the task.
         results = self.grade_samples((qid, "") for qid in added)
-        return {one.qid: one.careful.detail for one in results if one.careful.outcome is Outcome.NOT_JUDGED}
+        return {r.qid: r.careful.detail for r in results if r.careful.outcome is Outcome.NOT_JUDGED}
 
     def _runs_programs(self) -> bool:
         declared = declarations.load(self._settings.options.benchmark)
@@ -155,14 +156,14 @@ class Pool:
         return self._completed(exchange, seconds)
 
     def _completed(self, exchange: Exchange, seconds: float) -> Iterator[tuple[int, SampleResult]]:
-        yield from exchange.refuse()
+        yield from exchange.refused_results()
         deadline, why = time.monotonic() + seconds, ""
         while not exchange.is_complete and (left := deadline - time.monotonic()) > 0:
-            asked, why = request("POST", PATH, exchange.request(left)), CLOSED
+            request, why = encode_request("POST", PATH, exchange.request_body(left)), CLOSED
             connection = self._connect(left)
             try:
-                for line in ask(connection, asked, left + MARGIN_SECONDS):
-                    yield exchange.take(line)
+                for line in send_request(connection, request, left + MARGIN_SECONDS):
+                    yield exchange.receive_line(line)
             except OSError as error:
                 why = str(error)
             if not exchange.is_complete:
@@ -174,8 +175,8 @@ class Pool:
         self, samples: Iterable[Sample], *, official: bool = False, wait: float | None = None
     ) -> list[SampleResult]:
         """Like `grade_samples`, asynchronously; if the caller is cancelled, samples that have not begun are dropped."""
-        async with contextlib.aclosing(self.as_completed_async(samples, official=official, wait=wait)) as found:
-            return _in_order([one async for one in found])
+        async with contextlib.aclosing(self.as_completed_async(samples, official=official, wait=wait)) as results:
+            return _in_order([pair async for pair in results])
 
     def as_completed_async(
         self, samples: Iterable[Sample], *, official: bool = False, wait: float | None = None
@@ -187,16 +188,16 @@ class Pool:
     async def _completed_async(
         self, exchange: Exchange, seconds: float
     ) -> AsyncGenerator[tuple[int, SampleResult], None]:
-        for one in exchange.refuse():
+        for one in exchange.refused_results():
             yield one
         deadline, why = time.monotonic() + seconds, ""
         while not exchange.is_complete and (left := deadline - time.monotonic()) > 0:
-            asked, why = request("POST", PATH, exchange.request(left)), CLOSED
+            request, why = encode_request("POST", PATH, exchange.request_body(left)), CLOSED
             connection = await asyncio.to_thread(self._connect, left)
             try:
-                async with contextlib.aclosing(ask_async(connection, asked, left + MARGIN_SECONDS)) as lines:
+                async with contextlib.aclosing(send_request_async(connection, request, left + MARGIN_SECONDS)) as lines:
                     async for line in lines:
-                        yield exchange.take(line)
+                        yield exchange.receive_line(line)
             except OSError as error:
                 why = str(error)
             if not exchange.is_complete:
@@ -207,7 +208,7 @@ class Pool:
     def _exchange(self, samples: Iterable[Sample], *, official: bool, wait: float | None) -> tuple[float, Exchange]:
         seconds = self._wait if wait is None else _seconds(wait)
         each = self.reward == "tests_right"
-        return seconds, Exchange(samples, added=self._rows, reward=self.reward, official=official, each=each)
+        return seconds, Exchange(samples, task_rows=self._rows, reward=self.reward, official=official, each=each)
 
     def state(self) -> PoolState:
         """Return the state of the pool's process; raises a GradeError if there is no process and none can start."""
@@ -215,7 +216,7 @@ class Pool:
         for _ in range(TRIES):
             connection = self._connect(START_SECONDS)
             try:
-                answer = b"".join(ask(connection, request("GET", "/state"), STATE_SECONDS))
+                answer = b"".join(send_request(connection, encode_request("GET", "/state"), STATE_SECONDS))
                 return msgspec.json.decode(answer, type=PoolState)
             except msgspec.DecodeError:
                 why = CLOSED  # in the middle of the answer
@@ -226,24 +227,31 @@ class Pool:
     # --- connections ---
 
     def _connect(self, seconds: float) -> socket.socket:
-        """Return a new connection; the first one is kept, so that the process stays."""
+        """Return a new connection for one request.
+
+        Before the first one, and after the process has ended, another connection is opened and kept: the process stays
+        as long as it has one.
+        """
         seconds = max(seconds, MARGIN_SECONDS)
         if self._is_closed:
             raise UsageError("This Pool is closed; create a new one.")
         connection = connect(self._settings, seconds)
         with self._lock:
-            # The process sends nothing unasked, so readable data means that it has ended.
-            if self._is_closed or (self._present is not None and not channel.wait_ready(0, readable=[self._present])):
+            if self._is_closed or self._is_present():
                 return connection
-            if self._present is not None:
-                self._present.close()
-            self._present = connection
+            if self._presence is not None:
+                self._presence.close()
+            self._presence = connection
         return connect(self._settings, seconds)
 
-    def _forget(self) -> None:
+    def _is_present(self) -> bool:
+        """Whether the connection that is kept is still open: the process sends nothing over it, but ends it."""
+        return self._presence is not None and not channel.wait_ready(0, readable=[self._presence])
+
+    def _reset_after_fork(self) -> None:
         """Reset after a fork: the connection is the parent's, and its threads, which may hold locks, are missing."""
-        inherited = self._present
-        self._begin()
+        inherited = self._presence
+        self._reset()
         if inherited is not None:
             inherited.close()
 
@@ -251,16 +259,16 @@ class Pool:
 _pools: weakref.WeakSet[Pool] = weakref.WeakSet()
 
 
-def _forget_all() -> None:
+def _reset_all_after_fork() -> None:
     for pool in list(_pools):
-        pool._forget()
+        pool._reset_after_fork()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
+    os.register_at_fork(after_in_child=_reset_all_after_fork)
 
 
-def _made(arguments: dict[str, Any], rows: dict[str, bytes]) -> Pool:
+def _unpickle(arguments: dict[str, Any], rows: dict[str, bytes]) -> Pool:
     pool = Pool(**arguments)
     pool._rows.update(rows)
     return pool

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from grader.errors import GradeError
 
 PART_BYTES = 1 << 18
-MOST_BYTES = 1 << 30
+MAX_LINE_BYTES = 1 << 30
 """Maximum length of a line, whatever a program printed."""
 HEAD = "{} {} HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n"
 CLOSED = "the pool's process has closed the connection"
 OK, TOO_MANY, SERVER_ERROR = 200, 429, 500
 
 
-def request(method: str, path: str, body: bytes = b"") -> bytes:
+def encode_request(method: str, path: str, body: bytes = b"") -> bytes:
     """Return a request as it is sent."""
     return HEAD.format(method, path, len(body)).encode() + body
 
 
-def ask(sock: socket.socket, asked: bytes, seconds: float) -> Iterator[bytes]:
+def send_request(sock: socket.socket, request: bytes, seconds: float) -> Iterator[bytes]:
     """Send a request and yield the lines of its answer, then close the connection; raises OSError, UsageError.
 
     The last line is not whole if the process ends meanwhile.
@@ -37,30 +37,30 @@ def ask(sock: socket.socket, asked: bytes, seconds: float) -> Iterator[bytes]:
     end = time.monotonic() + seconds
     with sock, sock.makefile("rb", PART_BYTES) as answer:
         sock.settimeout(seconds)
-        sock.sendall(asked)
+        sock.sendall(request)
         status = _status(answer.readline())
         while answer.readline().strip():
             pass
         if status != OK:
-            raise _refusal(status, answer.read())
+            raise _refusal_error(status, answer.read())
         while line := answer.readline():
             yield line
             sock.settimeout(max(0.01, end - time.monotonic()))
 
 
-async def ask_async(sock: socket.socket, asked: bytes, seconds: float) -> AsyncGenerator[bytes, None]:
-    """Like `ask`, asynchronously."""
+async def send_request_async(sock: socket.socket, request: bytes, seconds: float) -> AsyncGenerator[bytes, None]:
+    """Like `send_request`, asynchronously."""
     end = asyncio.get_running_loop().time() + seconds
-    answer, writer = await asyncio.open_unix_connection(sock=sock, limit=MOST_BYTES)
+    answer, writer = await asyncio.open_unix_connection(sock=sock, limit=MAX_LINE_BYTES)
     try:
-        writer.write(asked)
+        writer.write(request)
         async with asyncio.timeout_at(end):
             await writer.drain()
             status = _status(await answer.readline())
             while (await answer.readline()).strip():
                 pass
             if status != OK:
-                raise _refusal(status, await answer.read())
+                raise _refusal_error(status, await answer.read())
         while True:
             async with asyncio.timeout_at(end):
                 line = await answer.readline()
@@ -79,7 +79,7 @@ def _status(line: bytes) -> int:
         raise ConnectionError(CLOSED) from None
 
 
-def _refusal(status: int, answer: bytes) -> OSError | GradeError:
+def _refusal_error(status: int, answer: bytes) -> OSError | GradeError:
     """Return the error of an answer: an OSError if another try may succeed."""
     try:
         text = msgspec.json.decode(answer, type=dict[str, str])["error"]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     """(task id, raw output), (row with a task, raw output), or a mapping with the fields of `ScoreRequest`."""
 
 
-def _parts(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
+def _split_sample(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
     """Return a sample's fields without its row, and its row; raises ValueError."""
     if isinstance(sample, Mapping):
         fields = dict(sample)
@@ -46,26 +46,26 @@ def _parts(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
     return fields, row
 
 
-def row_of(row: Mapping[str, Any]) -> bytes:
+def encode_row(row: Mapping[str, Any]) -> bytes:
     """Return a row as JSON; raises ValueError for a value that JSON does not have. Arrays become lists."""
     try:
-        return json.dumps(_plain(row), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        return json.dumps(_json_value(row), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except (ValueError, RecursionError) as error:
         raise ValueError(f"its row cannot be written as JSON: {error}") from None
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Return a value with mappings, sequences and arrays as dictionaries and lists."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):
         if others := [key for key in value if not isinstance(key, str)]:
             raise ValueError(f"the key {others[0]!r:.80} is not a text")
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _json_value(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return _json_value(value.tolist())
     raise ValueError(f"it has a value of type {type(value).__name__}")
 
 
@@ -87,86 +87,93 @@ class Exchange:
     """The samples of a call, and their results; lost ones can be requested again."""
 
     def __init__(
-        self, samples: Iterable[Sample], *, added: Mapping[str, bytes], reward: RewardName = "passed", **every: bool
+        self,
+        samples: Iterable[Sample],
+        *,
+        task_rows: Mapping[str, bytes],
+        reward: RewardName = "passed",
+        **common_fields: bool,
     ) -> None:
-        """`added`: task id -> its row. `reward`: what a result is worth. `every`: fields of every sample.
+        """`task_rows`: of the tasks that were added, by id. `common_fields`: fields that every sample gets.
 
         Raises UsageError with the sample's number.
         """
         self._reward = reward
-        self._asked: list[ScoreRequest] = []
+        self._samples: list[ScoreRequest] = []
         self.rows: dict[str, msgspec.Raw] = {}
         """The rows that samples share."""
         self.refused: dict[int, str] = {}
-        """Place of a sample that cannot be asked -> why."""
+        """Index of a sample that cannot be sent -> why."""
         for number, sample in enumerate(samples):
             try:
-                fields, row = _parts(sample)
-                self._asked.append(msgspec.convert(fields | every, ScoreRequest))
+                fields, row = _split_sample(sample)
+                self._samples.append(msgspec.convert(fields | common_fields, ScoreRequest))
             except (ValueError, TypeError) as error:
                 raise UsageError(f"samples[{number}]: {error}") from None
-            self._find_task(number, row, added)
-        self._results: list[SampleResult | None] = [None] * len(self._asked)
-        self._sent: list[int] = []
+            self._share_row(number, row, task_rows)
+        self._results: list[SampleResult | None] = [None] * len(self._samples)
+        self._sent_indexes: list[int] = []
+        """The samples of the last request, to whose positions in it the answer refers."""
         numbers = defaultdict[str, Iterator[int]](itertools.count)
-        self._numbers = [next(numbers[one.qid]) for one in self._asked]
+        self._sample_numbers = [next(numbers[one.qid]) for one in self._samples]
 
-    def _find_task(self, place: int, row: Mapping[str, Any] | None, added: Mapping[str, bytes]) -> None:
-        asked = self._asked[place]
+    def _share_row(self, index: int, row: Mapping[str, Any] | None, task_rows: Mapping[str, bytes]) -> None:
+        """Store the row of a sample's task once for all its samples; the sample gets the row's name in its place."""
+        sample = self._samples[index]
         try:
-            data = added.get(asked.qid) if row is None else row_of(row)
+            data = task_rows.get(sample.qid) if row is None else encode_row(row)
         except ValueError as error:
-            self.refused[place] = str(error)
+            self.refused[index] = str(error)
             return
         if data is not None:
             name = name_of(data)
             self.rows[name] = msgspec.Raw(data)
-            self._asked[place] = msgspec.structs.replace(asked, row=msgspec.Raw(f'"{name}"'.encode()))
-        elif not asked.qid:
-            self.refused[place] = NO_TASK
+            self._samples[index] = msgspec.structs.replace(sample, row=msgspec.Raw(f'"{name}"'.encode()))
+        elif not sample.qid:
+            self.refused[index] = NO_TASK
 
     @property
     def is_complete(self) -> bool:
         """Whether every sample has a result."""
         return None not in self._results
 
-    def refuse(self) -> Iterator[tuple[int, SampleResult]]:
-        """Yield a result for each sample that cannot be asked: it is unscored."""
-        for place, why in self.refused.items():
-            yield self._keep(place, unscored(self._asked[place], why, "task"))
+    def refused_results(self) -> Iterator[tuple[int, SampleResult]]:
+        """Yield a result for each sample that cannot be sent: it is unscored."""
+        for index, why in self.refused.items():
+            yield self._store(index, unscored(self._samples[index], why, "task"))
 
-    def request(self, seconds: float) -> bytes:
+    def request_body(self, seconds: float) -> bytes:
         """Return the body of a request for all samples without a result; raises UsageError if it is too long."""
-        self._sent = [place for place, result in enumerate(self._results) if result is None]
-        samples = [self._asked[place] for place in self._sent]
-        used = {bytes(sample.row)[1:-1].decode() for sample in samples if bytes(sample.row)}
-        rows = {name: row for name, row in self.rows.items() if name in used}
+        self._sent_indexes = [index for index, result in enumerate(self._results) if result is None]
+        samples = [self._samples[index] for index in self._sent_indexes]
+        used_names = {msgspec.json.decode(sample.row) for sample in samples if bytes(sample.row)}
+        rows = {name: row for name, row in self.rows.items() if name in used_names}
         body = msgspec.json.encode(Batch(samples=samples, rows=rows, wait=seconds, stream=True))
         if len(body) > REQUEST_BYTES:
             # The process would close the connection while it is still being written to, so its refusal could be lost.
             raise UsageError(f"the samples have more than {REQUEST_BYTES} bytes together; send fewer at a time")
         return body
 
-    def take(self, line: bytes) -> tuple[int, SampleResult]:
-        """Process a line of the answer and return a result with its place; raises ConnectionError."""
+    def receive_line(self, line: bytes) -> tuple[int, SampleResult]:
+        """Return the index of a sample and its result, from a line of the answer; raises ConnectionError."""
         if not line.endswith(b"\n"):
             raise ConnectionError(CLOSED)  # in the middle of the line
         try:
-            found = _LINE.decode(line)
-            return self._keep(self._sent[found.place], found.result)
+            answer = _LINE.decode(line)
+            return self._store(self._sent_indexes[answer.place], answer.result)
         except (msgspec.MsgspecError, IndexError) as error:
             raise ConnectionError(f"the answer does not match the request: {error}") from error
 
-    def _keep(self, place: int, result: SampleResult) -> tuple[int, SampleResult]:
-        made = rewarded(msgspec.structs.replace(result, sample=self._numbers[place]), self._reward)
-        self._results[place] = made
-        return place, made
+    def _store(self, index: int, result: SampleResult) -> tuple[int, SampleResult]:
+        numbered = rewarded(msgspec.structs.replace(result, sample=self._sample_numbers[index]), self._reward)
+        self._results[index] = numbered
+        return index, numbered
 
     def give_up(self, why: str) -> Iterator[tuple[int, SampleResult]]:
         """Yield a result for each sample without one: it is unscored, with `why` as the detail."""
-        for place, (sample, result) in enumerate(zip(self._asked, self._results, strict=True)):
+        for index, (sample, result) in enumerate(zip(self._samples, self._results, strict=True)):
             if result is None:
-                yield self._keep(place, unscored(sample, why))
+                yield self._store(index, unscored(sample, why))
 
 
 _LINE = msgspec.json.Decoder(ResultLine)

@@ -23,18 +23,25 @@ def rewarded(result: SampleResult, name: RewardName = "passed") -> SampleResult:
 def _reward(result: SampleResult, name: RewardName) -> float | None:
     """Return the reward of a result by its careful reading, from 0 to 1; None, not 0, if there is no verdict.
 
-    `passed`: the credit. `calls_right`: the share of calls that are answered as expected, also if the program passes.
-    `tests_right`: the share of tests that are right. A suspect program earns nothing in any of them, and one of whose
-    calls or tests nothing is known is worth its credit.
+    | name          | reward                                                                   |
+    |---------------|--------------------------------------------------------------------------|
+    | `passed`      | the credit                                                               |
+    | `calls_right` | the share of calls answered as expected, also if the program passes      |
+    | `tests_right` | the credit of a program that passes; else the share of tests that it passes, or of calls |
+
+    The credit where calls or tests are not known, and for a suspect program, which has none.
     """
     credit = result.careful.credit
     if credit is None:
         _warn_once(result.careful.detail)
         return None
-    if name == "passed" or result.careful.outcome is Outcome.SUSPECT or (credit and name == "tests_right"):
+    if name == "passed" or result.careful.outcome is Outcome.SUSPECT:
         return credit
-    if name == "tests_right" and isinstance(result.tests, list):
-        return sum(result.tests) / max(1, len(result.tests))
+    if name == "tests_right":
+        if credit:
+            return credit
+        if isinstance(result.tests, list):
+            return sum(result.tests) / max(1, len(result.tests))
     calls = result.calls
     return calls.same / calls.n if isinstance(calls, Calls) and calls.n else credit
 

@@ -29,14 +29,16 @@ if TYPE_CHECKING:
     from grader.scorers.sample_scorer import Lane, LaneSize, SampleScorer, ScoreRequest
     from grader.task import Task
 
-MOST_BYTES = 32 << 20
+MAX_BYTES = 32 << 20
 """Size of all rows that are kept. Beyond it, tasks are forgotten, the one used least recently first."""
-LEAST_TASKS = 1024
+MIN_TASKS = 1024
 """So many tasks are kept, however large they are, because some samples of each may be waiting."""
+USUAL_ROW_BYTES = 1 << 10
+"""A guess, for a task of the benchmark: its row is not kept, only its copies with other limits."""
 LIMITS = ("timeout", "memory", "wall")
 
 
-class Book:
+class TaskRegistry:
     """Finds the task of a sample. Any number of threads may use it."""
 
     def __init__(
@@ -45,42 +47,47 @@ class Book:
         scorer: AnyScorer,
         split: str,
         tasks: MutableMapping[str, Task],
-        most: int = MOST_BYTES,
+        max_bytes: int = MAX_BYTES,
     ) -> None:
-        """`tasks`: those of the benchmark; the others are added to them, under names of their own."""
+        """`tasks`: those of the benchmark; tasks from rows, and tasks with other limits, are added to this mapping."""
         self._declared, self._scorer, self._split, self._tasks = declared, scorer, split, tasks
-        self._own = frozenset(tasks)
+        self._benchmark_task_ids = frozenset(tasks)
         self._lock = threading.Lock()
         self._sizes: dict[str, int] = {}
         """Added task -> size of its row, the one used last at the end."""
-        self._bytes, self._most = 0, most
+        self._bytes = 0
+        self._max_bytes = max_bytes
         self.on_forget: Callable[[str], None] = lambda _: None
         """Called with each task that is forgotten."""
 
-    def task_of(self, request: ScoreRequest) -> str:
+    def task_name(self, request: ScoreRequest) -> str:
         """Return the name of a sample's task; raises UsageError if it has none."""
         with self._lock:
-            base = self._from_row(bytes(request.row)) if request.row else self._of_benchmark(request.qid)
+            base = self._from_row(bytes(request.row)) if request.row else self._check_known(request.qid)
             limits = {name: value for name in LIMITS if (value := getattr(request, name))}
-            return self._limited(base, limits) if limits else base
+            return self._task_with_limits(base, limits) if limits else base
 
-    def _of_benchmark(self, qid: str) -> str:
-        if qid in self._own:
+    def _check_known(self, qid: str) -> str:
+        """Return the id of a task of the benchmark; raises UsageError if it has no such task."""
+        if qid in self._benchmark_task_ids:
             return qid
-        has = "the pool has no tasks of its own: give the sample a row, or add its task with add_tasks."
-        if self._own:
-            has = f"it has {len(self._own)} tasks, for example {min(self._own)!r:.80}. Were the prompts made from the "
-            has += "same data?"
-        raise UsageError(f"{self._declared.id} has no task {qid!r:.80}; {has}")
+        hint = "the pool has no tasks of its own: give the sample a row, or add its task with add_tasks."
+        if self._benchmark_task_ids:
+            example = f"{min(self._benchmark_task_ids)!r:.80}"
+            hint = (
+                f"it has {len(self._benchmark_task_ids)} tasks, for example {example}. Were the prompts made from the "
+            )
+            hint += "same data?"
+        raise UsageError(f"{self._declared.id} has no task {qid!r:.80}; {hint}")
 
     def _from_row(self, row: bytes) -> str:
         task = f"row {name_of(row)}"
         if task not in self._sizes:
-            self._add(task, self._made(row), len(row))
-        self._touch(task)
+            self._add(task, self._parse_row(row), len(row))
+        self._mark_used(task)
         return task
 
-    def _made(self, data: bytes) -> Task:
+    def _parse_row(self, data: bytes) -> Task:
         columns = self._declared.columns
         try:
             row: dict[str, Any] = {columns.id: "the sample's row"} | msgspec.json.decode(data, type=dict)
@@ -91,13 +98,13 @@ class Book:
         task: Task = next(iter(tasks.values()))
         return task
 
-    def _limited(self, base: str, limits: Mapping[str, float]) -> str:
+    def _task_with_limits(self, base: str, limits: Mapping[str, float]) -> str:
         """Return the name of a task with other limits."""
         name = f"{base} {sorted(limits.items())}"
         if name not in self._sizes:
             task = self._tasks[base].with_limits(limits)
-            self._add(name, task, self._sizes.get(base, 1 << 10))
-        self._touch(name)
+            self._add(name, task, self._sizes.get(base, USUAL_ROW_BYTES))
+        self._mark_used(name)
         return name
 
     def _add(self, name: str, task: Task, size: int) -> None:
@@ -105,10 +112,10 @@ class Book:
         self._sizes[name] = size
         self._bytes += size
 
-    def _touch(self, name: str) -> None:
+    def _mark_used(self, name: str) -> None:
         """Note that a task is used, and forget others if there are too many."""
         self._sizes[name] = self._sizes.pop(name)
-        while self._bytes > self._most and len(self._sizes) > LEAST_TASKS:
+        while self._bytes > self._max_bytes and len(self._sizes) > MIN_TASKS:
             oldest = next(iter(self._sizes))
             self._bytes -= self._sizes.pop(oldest)
             del self._tasks[oldest]
@@ -134,8 +141,8 @@ class Samples:
             observer=Silent(),
         )
         self._scorer: SampleScorer = scorer.sample_scorer(run) or PlainSampleScorer(scorer, run)
-        self._book = Book(declared, scorer, run.split, tasks)
-        self._book.on_forget = self._scorer.forget
+        self._registry = TaskRegistry(declared, scorer, run.split, tasks)
+        self._registry.on_forget = self._scorer.forget
         self.benchmark = declared.id
         self.lanes: Mapping[Lane, LaneSize] = self._scorer.lanes
 
@@ -159,18 +166,18 @@ class Samples:
         """Return one result per sample; one without a task is unscored."""
         results: dict[int, SampleResult] = {}
         tasks: dict[int, str] = {}
-        for place, request in enumerate(asked):
+        for index, request in enumerate(asked):
             try:
-                tasks[place] = self._book.task_of(request)
+                tasks[index] = self._registry.task_name(request)
             except UsageError as error:
-                results[place] = messages.unscored(request, str(error), "task")
-        named = [msgspec.structs.replace(asked[place], qid=task) for place, task in tasks.items()]
-        for place, result in zip(tasks, self._scorer.score(named) if named else (), strict=True):
-            results[place] = msgspec.structs.replace(result, qid=asked[place].qid)
-        return [results[place] for place in range(len(asked))]
+                results[index] = messages.unscored(request, str(error), "task")
+        samples = [msgspec.structs.replace(asked[index], qid=task) for index, task in tasks.items()]
+        for index, result in zip(tasks, self._scorer.score(samples) if samples else (), strict=True):
+            results[index] = msgspec.structs.replace(result, qid=asked[index].qid)
+        return [results[index] for index in range(len(asked))]
 
 
 def _is_without_data(setup: Setup) -> bool:
     """Whether a benchmark has no tasks of its own, so that every sample brings its task."""
-    place = setup.declared.splits[setup.split]
-    return setup.options.data is None and not (place.data or place.hub or download.fetched(setup.declared, setup.split))
+    split = setup.declared.splits[setup.split]
+    return setup.options.data is None and not (split.data or split.hub or download.fetched(setup.declared, setup.split))

@@ -36,7 +36,7 @@ BACKOFF_SECONDS = 0.5, 30.0
 """The shortest and the longest pause after a round without a sandbox: about as long as there has been none."""
 
 
-class Waiting:
+class QueuedSample:
     """One sample that waits for its result."""
 
     __slots__ = ("_give", "asked", "attempts", "deadline", "gone")
@@ -59,7 +59,7 @@ class Scheduler:
 
     def __init__(self, samples: Samples) -> None:
         self._samples = samples
-        self._queues = {lane: collections.deque[collections.deque[Waiting]]() for lane in samples.lanes}
+        self._queues = {lane: collections.deque[collections.deque[QueuedSample]]() for lane in samples.lanes}
         """Lane -> the samples that wait, by request."""
         self._changed = threading.Condition()
         self._stopping = False
@@ -98,21 +98,22 @@ class Scheduler:
         """Why the last round failed; empty if it did not."""
         return self._state.problem
 
-    def submit(self, items: Iterable[Waiting]) -> None:
+    def submit(self, items: Iterable[QueuedSample]) -> None:
         """Add the samples of one request to the queue."""
-        lanes: dict[Lane, list[Waiting]] = {}
+        lanes: dict[Lane, list[QueuedSample]] = {}
         for item in items:
             lane: Lane = "loops" if "loops" in self._queues and has_loop(item.asked.text) else "usual"
             lanes.setdefault(lane, []).append(item)
         with self._changed:
-            for lane, some in lanes.items():
-                self._state.waiting += len(some)
-                self._queue(lane, some)
+            for lane, lane_items in lanes.items():
+                self._state.waiting += len(lane_items)
+                self._enqueue(lane, lane_items)
 
-    def _queue(self, lane: Lane, items: Iterable[Waiting], *, at_front: bool = False) -> None:
-        request = collections.deque(items)
-        if request:
-            (self._queues[lane].appendleft if at_front else self._queues[lane].append)(request)
+    def _enqueue(self, lane: Lane, items: Iterable[QueuedSample], *, at_front: bool = False) -> None:
+        """Add samples of one request to a lane. Called with the lock held."""
+        samples_of_request = collections.deque(items)
+        if samples_of_request:
+            (self._queues[lane].appendleft if at_front else self._queues[lane].append)(samples_of_request)
             self._changed.notify_all()
 
     def _loop(self, lane: Lane) -> None:
@@ -120,28 +121,28 @@ class Scheduler:
             if items:
                 self._round(lane, items)
 
-    def _next(self, lane: Lane) -> list[Waiting] | None:
+    def _next(self, lane: Lane) -> list[QueuedSample] | None:
         """Wait for samples and return those of a round; None if it is time to end."""
         queue = self._queues[lane]
         with self._changed:
             self._changed.wait_for(lambda: queue or self._stopping)
             if self._stopping:
                 return None
-            taken, now = _taken(queue, self._samples.lanes[lane].samples), time.monotonic()
-            items = [item for item in taken if not item.gone and item.deadline > now]
-            self._state.expired += len(taken) - len(items)
-            self._state.waiting -= len(taken) - len(items)
+            candidates, now = _take_round(queue, self._samples.lanes[lane].samples), time.monotonic()
+            items = [item for item in candidates if not item.gone and item.deadline > now]
+            self._state.expired += len(candidates) - len(items)
+            self._state.waiting -= len(candidates) - len(items)
             return items
 
-    def _round(self, lane: Lane, items: list[Waiting]) -> None:
+    def _round(self, lane: Lane, items: list[QueuedSample]) -> None:
         try:
             results = self._score(items)
         except InfrastructureError as error:
             self._fail(lane, items, str(error))
         else:
-            self._hand_over(lane, items, results)
+            self._deliver(lane, items, results)
 
-    def _score(self, items: list[Waiting]) -> Sequence[SampleResult]:
+    def _score(self, items: list[QueuedSample]) -> Sequence[SampleResult]:
         """Score samples. If one makes scoring fail, the others still get results. Raises InfrastructureError."""
         try:
             return self._samples.score([item.asked for item in items])
@@ -159,23 +160,23 @@ class Scheduler:
                     traceback.print_exc(file=sys.stderr)
             return [unscored(items[0].asked, f"it could not be scored ({type(error).__name__}: {error})", "task")]
 
-    def _hand_over(self, lane: Lane, items: list[Waiting], results: Sequence[SampleResult]) -> None:
+    def _deliver(self, lane: Lane, items: list[QueuedSample], results: Sequence[SampleResult]) -> None:
         with self._changed:
             self._failing_since, self._state.problem = 0.0, ""
-            again = []
+            repeated = []
             for item, result in zip(items, results, strict=True):
                 item.attempts += 1
                 if result.careful.rule == "infrastructure" and item.attempts < MAX_ATTEMPTS and not item.gone:
-                    again.append(item)
+                    repeated.append(item)
                 else:
                     self._finish(item, result)
-            self._repeat(lane, again)
+            self._repeat(lane, repeated)
 
-    def _finish(self, item: Waiting, result: SampleResult) -> None:
+    def _finish(self, item: QueuedSample, result: SampleResult) -> None:
         self._state.note(result)
         item.give(result)
 
-    def _fail(self, lane: Lane, items: list[Waiting], why: str) -> None:
+    def _fail(self, lane: Lane, items: list[QueuedSample], why: str) -> None:
         """Handle a failed round: repeat its samples, wait for the sandbox to come back, and give up after some time."""
         with self._changed:
             self._state.failures += 1
@@ -190,17 +191,17 @@ class Scheduler:
                     self._finish(item, unscored(item.asked, why))
             self._changed.wait_for(lambda: self._stopping, pause)
 
-    def _repeat(self, lane: Lane, items: list[Waiting]) -> None:
+    def _repeat(self, lane: Lane, items: list[QueuedSample]) -> None:
         self._state.repeated += len(items)
-        self._queue(lane, items, at_front=True)
+        self._enqueue(lane, items, at_front=True)
 
 
-def _taken(queue: collections.deque[collections.deque[Waiting]], most: int) -> list[Waiting]:
+def _take_round(queue: collections.deque[collections.deque[QueuedSample]], limit: int) -> list[QueuedSample]:
     """Take a sample of each request in turn, so that a small request never waits for a large one."""
-    taken: list[Waiting] = []
-    while queue and len(taken) < most:
+    samples: list[QueuedSample] = []
+    while queue and len(samples) < limit:
         request = queue.popleft()
-        taken.append(request.popleft())
+        samples.append(request.popleft())
         if request:
             queue.append(request)
-    return taken
+    return samples

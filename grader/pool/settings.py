@@ -12,10 +12,10 @@ import msgspec
 from grader.errors import UsageError
 from grader.options import Options, from_arguments
 
-OF_A_RUN = ("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir", "executor")
+RUN_OPTIONS = ("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir", "executor")
 """Options for a run over a prediction file; a pool does not accept them."""
 
-OF_A_POOL = ("wait", "shared", "linger", "reward")
+POOL_OPTIONS = ("wait", "shared", "linger", "reward")
 """Keywords that only a pool has."""
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -24,7 +24,7 @@ ROWS = Path(__file__).with_name("rows")
 
 
 @functools.cache
-def code() -> str:
+def code_hash() -> str:
     """Return a hash of this installation's files. Pools share a process only if theirs are equal.
 
     It is computed once in a process, because its modules stay as they were when they were loaded.
@@ -45,7 +45,7 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
     linger: Annotated[float, msgspec.Meta(ge=0, le=86_400)] = 10.0
     """Seconds that the process stays after the last client has disconnected."""
     code: str
-    """See `code`."""
+    """See `code_hash`."""
 
     @property
     def name(self) -> str:
@@ -53,14 +53,14 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
         return hashlib.sha256(msgspec.json.encode(self, enc_hook=str, order="deterministic")).hexdigest()[:20]
 
 
-def settings_of(arguments: dict[str, Any], **own: Any) -> PoolSettings:
-    """Return the settings for a pool's keywords; `own`: the fields of `PoolSettings`. Raises UsageError."""
-    for name in OF_A_RUN:
+def settings_of(arguments: dict[str, Any], **fields: Any) -> PoolSettings:
+    """Return the settings for a pool's keywords; `fields`: those of `PoolSettings`. Raises UsageError."""
+    for name in RUN_OPTIONS:
         if name in arguments:
             raise UsageError(f"Pool(): {name} is an option of a run over a prediction file; leave it out.")
     unknown = arguments.keys() - set(Options.__struct_fields__)
     if unknown:
-        known = ", ".join([*OF_A_POOL, *(field for field in Options.__struct_fields__ if field not in OF_A_RUN)])
+        known = ", ".join([*POOL_OPTIONS, *(field for field in Options.__struct_fields__ if field not in RUN_OPTIONS)])
         raise UsageError(f"Pool() has no option {sorted(unknown)[0]!r}; it has {known}.")
     options = from_arguments({"cache": "memory"} | arguments)
     # The grading process has another working directory, so paths must be absolute.
@@ -70,16 +70,16 @@ def settings_of(arguments: dict[str, Any], **own: Any) -> PoolSettings:
         paths["benchmark"] = str(folder.resolve())
     options = msgspec.structs.replace(options, **paths)
     try:
-        return msgspec.convert({"options": options, "code": code(), **own}, PoolSettings)
+        return msgspec.convert({"options": options, "code": code_hash(), **fields}, PoolSettings)
     except msgspec.ValidationError as error:
         raise UsageError(f"Pool(): {error}") from None
 
 
-def reward_name(given: Any) -> RewardName:
+def reward_name(value: Any) -> RewardName:
     """Return the name of a kind of reward; raises UsageError."""
-    if given not in get_args(RewardName):
-        raise UsageError(f"reward: expected {', '.join(get_args(RewardName))}, not {given!r}")
-    name: RewardName = given
+    if value not in get_args(RewardName):
+        raise UsageError(f"reward: expected {', '.join(get_args(RewardName))}, not {value!r}")
+    name: RewardName = value
     return name
 
 

@@ -28,13 +28,15 @@ LOCK_TICK = 0.05
 START_SECONDS = 900.0
 """Maximum time to start: building a sandbox image takes minutes, once."""
 TRIES = 5
+SOCKET_PATH_BYTES = 100
+"""The system's limit, with its final zero, is 108 on Linux and 104 on macOS."""
 LEAST_FREE_BYTES = 1 << 20
 """A disk with less free space is called full."""
 PROCESS = "import sys; sys.path.insert(0, sys.argv[1]); from grader.serving.daemon import main; main()"
 
 
-def folder() -> Path:
-    """Return the folder, created if it is missing; raises InfrastructureError.
+def pool_folder() -> Path:
+    """Return the folder of sockets, locks and logs, created if it is missing; raises InfrastructureError.
 
     It is among the temporary files, because a home folder can be shared by many nodes, while a socket belongs to one.
     """
@@ -44,15 +46,15 @@ def folder() -> Path:
 
 def socket_path(name: str) -> Path:
     """Return the path of a pool's socket; raises InfrastructureError if it is too long for the system."""
-    path = folder() / f"{name}.sock"
-    if len(os.fsencode(path)) > 100:
+    path = pool_folder() / f"{name}.sock"
+    if len(os.fsencode(path)) > SOCKET_PATH_BYTES:
         raise InfrastructureError(f"{path} is too long for a socket; set a shorter folder with TMPDIR.")
     return path
 
 
 def log_path(name: str) -> Path:
     """Return the path of the log of a pool's process (its standard error)."""
-    return folder() / f"{name}.log"
+    return pool_folder() / f"{name}.log"
 
 
 def remove_files(name: str) -> None:
@@ -64,14 +66,14 @@ def remove_files(name: str) -> None:
 
 
 @contextlib.contextmanager
-def locked(name: str, seconds: float) -> Iterator[bool]:
+def start_lock(name: str, seconds: float) -> Iterator[bool]:
     """Hold the lock on starting a pool's process; yield False if it was not free within `seconds`.
 
     Its file is removed at the end: `filelock` does not accept a lock on a file that was removed in the meantime.
     """
     from filelock import FileLock, Timeout
 
-    lock = FileLock(folder() / f"{name}.lock")
+    lock = FileLock(pool_folder() / f"{name}.lock")
     try:
         lock.acquire(timeout=seconds, poll_interval=LOCK_TICK)
     except Timeout:
@@ -91,21 +93,21 @@ def connect(pool_settings: PoolSettings, seconds: float) -> socket.socket:
     """
     resources.needs_posix("A pool")
     try:
-        return _found_or_started(pool_settings, seconds)
+        return _connect_or_start(pool_settings, seconds)
     except OSError as error:
         raise InfrastructureError(f"The pool's process cannot be reached or started: {error}") from error
 
 
-def _found_or_started(pool_settings: PoolSettings, seconds: float) -> socket.socket:
+def _connect_or_start(pool_settings: PoolSettings, seconds: float) -> socket.socket:
     deadline = time.monotonic() + seconds
     for _ in range(TRIES):
-        if (connection := connected(pool_settings.name, deadline)) is not None:
+        if (connection := try_connect(pool_settings.name, deadline)) is not None:
             return connection
-        with locked(pool_settings.name, max(0.0, deadline - time.monotonic())) as is_held:
+        with start_lock(pool_settings.name, max(0.0, deadline - time.monotonic())) as is_held:
             if not is_held:
                 break
             # Another client may have started it while this one waited for the lock.
-            if (connection := connected(pool_settings.name, deadline)) is not None:
+            if (connection := try_connect(pool_settings.name, deadline)) is not None:
                 return connection
             _start(pool_settings, deadline)
     raise InfrastructureError(
@@ -114,8 +116,8 @@ def _found_or_started(pool_settings: PoolSettings, seconds: float) -> socket.soc
     )
 
 
-def connected(name: str, deadline: float) -> socket.socket | None:
-    """Return a connection; None if no process listens."""
+def try_connect(name: str, deadline: float) -> socket.socket | None:
+    """Return a connection to the pool of this name; None if no process listens. Raises OSError at the deadline."""
     while True:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -167,22 +169,22 @@ def _start(pool_settings: PoolSettings, deadline: float) -> None:
             process.stdin.close()
         except BrokenPipeError:
             pass
-        line = _line(process.stdout.fileno(), deadline)
+        line = _read_line(process.stdout.fileno(), deadline)
     if line.startswith(b"{"):
         remove_files(pool_settings.name)
         kind, text = msgspec.json.decode(line).values()
         raise getattr(errors, kind, InfrastructureError)(text.split("\n") if kind == "InputError" else text)
     if not line:
-        place = log_path(pool_settings.name)
-        said_last = "".join(place.read_text(errors="replace").strip().splitlines()[-1:])
-        text = f"The pool's process did not start ({said_last or 'without a message'}); its log is {place}"
+        path = log_path(pool_settings.name)
+        last_line = "".join(path.read_text(errors="replace").strip().splitlines()[-1:])
+        text = f"The pool's process did not start ({last_line or 'without a message'}); its log is {path}"
         # On a full disk the log may be empty as well.
-        if "No space left" in said_last or shutil.disk_usage(place.parent).free < LEAST_FREE_BYTES:
+        if "No space left" in last_line or shutil.disk_usage(path.parent).free < LEAST_FREE_BYTES:
             text += ". The disk is full: make room, or set TMPDIR and XDG_CACHE_HOME to folders on another disk"
         raise InfrastructureError(text)
 
 
-def _line(fd: int, deadline: float) -> bytes:
+def _read_line(fd: int, deadline: float) -> bytes:
     """Return the first line; less than a line if the stream or the time ends before."""
     data = b""
     while not data.endswith(b"\n"):

@@ -23,7 +23,7 @@ from grader.errors import GradeError
 from grader.integrations.openrlhf import rewards_of, samples_of
 from grader.pool.messages import Batch, PoolState, ResultLine, unscored
 from grader.pool.rewards import rewarded
-from grader.pool.scheduler import Scheduler, Waiting
+from grader.pool.scheduler import QueuedSample, Scheduler
 from grader.results import Outcome
 from grader.scorers.sample_scorer import ScoreRequest
 from grader.serving import sandbox_fusion
@@ -251,7 +251,9 @@ class Service:
             with contextlib.suppress(RuntimeError):  # the loop has ended, so no client waits
                 loop.call_soon_threadsafe(found.put_nowait, ResultLine(place=place, result=result))
 
-        items = [Waiting(asked, now + asked.wait, partial(give, place)) for place, asked in enumerate(work.samples)]
+        items = [
+            QueuedSample(asked, now + asked.wait, partial(give, place)) for place, asked in enumerate(work.samples)
+        ]
         open_ = dict.fromkeys(sorted(range(len(items)), key=lambda place: work.samples[place].wait))
         gone = asyncio.ensure_future(_gone(request))
         gone.add_done_callback(lambda _: found.put_nowait(None))

@@ -64,7 +64,7 @@ def _say(fd: int, line: bytes) -> None:
 
 def _serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
     """Serve until no client is connected; raises a GradeError if it cannot start."""
-    if pool_settings.code != settings.code():
+    if pool_settings.code != settings.code_hash():
         raise InfrastructureError(CHANGED.format(package=settings.PACKAGE))
     path = starting.socket_path(pool_settings.name)
     with Samples(pool_settings.options) as samples, Service(samples, OWN) as service:

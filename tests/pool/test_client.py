@@ -246,7 +246,7 @@ def test_what_keeps_it_from_starting_is_raised_where_it_is_started(
 def test_a_system_that_refuses_files_is_an_infrastructure_error() -> None:
     """A full disk, or no descriptor: `grade serve` then says 503, try again."""
     made = grader.Pool(shared=False, **OPTIONS)
-    lock = starting.folder() / f"{made._settings.name}.lock"
+    lock = starting.pool_folder() / f"{made._settings.name}.lock"
     lock.mkdir()
     try:
         with pytest.raises(InfrastructureError, match=r"cannot be reached or started: .*Is a directory"):

@@ -20,7 +20,7 @@ from grader.pool.exchange import Exchange
     ],
 )
 def test_a_row_that_json_would_change_is_no_task_and_the_others_are(row: dict[str, Any], why: str) -> None:
-    given = Exchange([(row, "x"), ({"outputs": [[1, (2,)]]}, "y")], added={})
+    given = Exchange([(row, "x"), ({"outputs": [[1, (2,)]]}, "y")], task_rows={})
     assert list(given.refused) == [0]
     assert why in given.refused[0]
     assert [bytes(data) for data in given.rows.values()] == [b'{"outputs":[[1,[2]]]}']
@@ -28,15 +28,15 @@ def test_a_row_that_json_would_change_is_no_task_and_the_others_are(row: dict[st
 
 @pytest.mark.parametrize("line", [b'{"place":0,"result":{"qid":"a","sam', b'{"place":0}'])
 def test_a_line_that_was_cut_off_is_no_result_and_can_be_asked_for_again(line: bytes) -> None:
-    given = Exchange([("a", "x")], added={})
-    body = given.request(1.0)
+    given = Exchange([("a", "x")], task_rows={})
+    body = given.request_body(1.0)
     with pytest.raises(ConnectionError, match="has closed the connection"):
-        given.take(line)
+        given.receive_line(line)
     assert not given.is_complete
-    assert given.request(1.0) == body
+    assert given.request_body(1.0) == body
 
 
 def test_samples_that_are_too_long_together_are_an_error_before_they_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "REQUEST_BYTES", 1000)
     with pytest.raises(UsageError, match="more than 1000 bytes together; send fewer"):
-        Exchange([("a", "x" * 600), ("b", "y" * 600)], added={}).request(1.0)
+        Exchange([("a", "x" * 600), ("b", "y" * 600)], task_rows={}).request_body(1.0)

@@ -12,7 +12,7 @@ import pytest
 from grader.errors import InfrastructureError, UsageError
 from grader.pool import scheduler
 from grader.pool.messages import unscored
-from grader.pool.scheduler import Scheduler, Waiting
+from grader.pool.scheduler import QueuedSample, Scheduler
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.sample_scorer import LaneSize, ScoreRequest
 
@@ -53,7 +53,7 @@ def running(scores: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sched
 
 def ask(
     running: Scheduler, *qids: str, seconds: float = 60.0
-) -> tuple[list[Waiting], Callable[[], list[SampleResult]]]:
+) -> tuple[list[QueuedSample], Callable[[], list[SampleResult]]]:
     found: dict[int, SampleResult] = {}
     done = threading.Event()
 
@@ -64,7 +64,9 @@ def ask(
             done.set()
 
     items = [
-        Waiting(ScoreRequest(qid=qid, text=""), time.monotonic() + seconds, lambda result, n=number: give(n, result))
+        QueuedSample(
+            ScoreRequest(qid=qid, text=""), time.monotonic() + seconds, lambda result, n=number: give(n, result)
+        )
         for number, qid in enumerate(qids)
     ]
     running.submit(items)
@@ -229,7 +231,7 @@ def test_programs_that_may_never_end_keep_no_other_waiting_however_many_there_ar
     samples = [(f"loop {number}", "while True: pass") for number in range(40)]
     samples += [(f"other {number}", "") for number in range(40)]
     running.submit(
-        [Waiting(ScoreRequest(qid=qid, text=text), time.monotonic() + 60, found.put) for qid, text in samples]
+        [QueuedSample(ScoreRequest(qid=qid, text=text), time.monotonic() + 60, found.put) for qid, text in samples]
     )
     running.start()
     assert {found.get(timeout=30).qid.split()[0] for _ in range(40)} == {"other"}

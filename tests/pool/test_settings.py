@@ -26,7 +26,7 @@ def test_another_installation_of_the_same_version_or_a_changed_one_has_its_own_p
 ) -> None:
     names = {made(benchmark="vstar").name}
     monkeypatch.setattr(settings, "PACKAGE", tmp_path)
-    monkeypatch.setattr(settings, "code", settings.code.__wrapped__)
+    monkeypatch.setattr(settings, "code_hash", settings.code_hash.__wrapped__)
     for text in ("", "changed = True"):
         (tmp_path / "module.py").write_text(text)
         names.add(made(benchmark="vstar").name)
@@ -67,18 +67,18 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_folder_that_others_can_enter_is_refused(temporary: Path) -> None:
-    assert starting.folder().stat().st_mode & 0o777 == 0o700
-    starting.folder().chmod(0o755)
+    assert starting.pool_folder().stat().st_mode & 0o777 == 0o700
+    starting.pool_folder().chmod(0o755)
     with pytest.raises(InfrastructureError, match="does not belong to this user alone"):
-        starting.folder()
+        starting.pool_folder()
 
 
 def test_a_link_in_its_place_is_refused(temporary: Path) -> None:
-    folder = starting.folder()
+    folder = starting.pool_folder()
     folder.rename(temporary / "elsewhere")
     folder.symlink_to(temporary / "elsewhere")
     with pytest.raises(InfrastructureError, match="does not belong to this user alone"):
-        starting.folder()
+        starting.pool_folder()
 
 
 def test_a_path_that_is_too_long_for_a_socket_is_refused(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,11 @@ def test_a_path_that_is_too_long_for_a_socket_is_refused(temporary: Path, monkey
 
 
 def test_one_holds_the_lock_at_a_time(temporary: Path) -> None:
-    with starting.locked("a", 0) as held, starting.locked("a", 0) as second, starting.locked("b", 0) as other:
+    with (
+        starting.start_lock("a", 0) as held,
+        starting.start_lock("a", 0) as second,
+        starting.start_lock("b", 0) as other,
+    ):
         assert (held, second, other) == (True, False, True)
-    with starting.locked("a", 0) as held:
+    with starting.start_lock("a", 0) as held:
         assert held
