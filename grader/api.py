@@ -132,6 +132,6 @@ def compare(before: Report, after: Report, *, reading: ReadingName = "careful") 
 
 def read_report(path: str | Path) -> Report:
     """Read a `<stem>_results.json`. Raises `grader.errors.InputError`."""
-    from grader.scorers import earlier
+    from grader.scorers import report_check
 
-    return earlier.read_report(Path(path))
+    return report_check.read_report(Path(path))

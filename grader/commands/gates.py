@@ -86,7 +86,7 @@ def _read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: Reading
         if drops:
             raise UsageError("--max-drop needs --baseline.")
         return None
-    from grader.scorers.earlier import read_report
+    from grader.scorers.report_check import read_report
 
     report, will_be = read_report(path), (setup.declared.id, setup.split, setup.protocol)
     if (report.benchmark, report.split, report.protocol) != will_be:

@@ -208,8 +208,8 @@ def _sample_in_words(run_options: Options, qid: str, number: int, results: Path)
     from grader.reports import material
     from grader.reports.why import facts_of
     from grader.scorers import declarations
-    from grader.scorers.earlier import read_report
     from grader.scorers.registry import scorer_of
+    from grader.scorers.report_check import read_report
 
     report = read_report(results)
     declared = declarations.load(run_options.benchmark)

@@ -268,7 +268,7 @@ NAMED_FILE = NamedFileType()
 def read(files: Sequence[NamedFile], *, twice: bool = False) -> list[tuple[RunName, Report]]:
     """Read the results files. Raises InputError; UsageError if one is given twice, unless `twice` allows it."""
     from grader.decisions.comparison import run_name
-    from grader.scorers.earlier import read_report
+    from grader.scorers.report_check import read_report
 
     seen: set[Path] = set()
     runs = []

@@ -89,7 +89,7 @@ def report_command(
     from grader.reports.material import load_for_results, outputs_for_results
     from grader.reports.views import run as view
     from grader.scorers import declarations
-    from grader.scorers.earlier import read_report
+    from grader.scorers.report_check import read_report
 
     if benchmark is not None:
         declarations.load(benchmark)

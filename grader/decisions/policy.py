@@ -17,7 +17,7 @@ from grader.decisions.gate import GateResult
 from grader.decisions.thresholds import FailUnder, MaxDrop, check_percentage, parse_max_drop
 from grader.errors import InputError, UsageError
 from grader.results import ReadingName, Report
-from grader.scorers.earlier import read_report
+from grader.scorers.report_check import read_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

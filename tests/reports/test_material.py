@@ -14,8 +14,8 @@ from grader.reports import material
 from grader.reports.questions import Gap, gather
 from grader.results import Outcome, Provenance, Reading, Report, SampleResult
 from grader.scorers import declarations
-from grader.scorers.earlier import read_report
 from grader.scorers.interface import ExecutedProgram
+from grader.scorers.report_check import read_report
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

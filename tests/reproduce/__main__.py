@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from grader.scorers.earlier import read_report
+from grader.scorers.report_check import read_report
 from tests.conftest import ROOT
 
 HERE, PAGE, README = Path(__file__).parent, ROOT / "docs/reproduced.md", ROOT / "README.md"

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 from grader.reports import material
 from grader.reports.material import Material
 from grader.results import Report
-from grader.scorers.earlier import read_report
+from grader.scorers.report_check import read_report
 from tests.conftest import Once, chromium
 from tests.reports.browser.made import execution
 from tests.reports.shown import as_page

@@ -10,7 +10,7 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, Report, facts_as
 from grader.scorers.choice.facts import ChoiceRunFacts
-from grader.scorers.earlier import read_report
+from grader.scorers.report_check import read_report
 
 
 def table(path: Path, rows: list[dict[str, str]]) -> Path:

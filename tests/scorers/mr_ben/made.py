@@ -8,8 +8,8 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import Metric, Report, facts_as
-from grader.scorers.earlier import read_report
 from grader.scorers.mr_ben.facts import MrBenRunFacts
+from grader.scorers.report_check import read_report
 from tests.conftest import ROOT
 
 SAMPLE = ROOT / "benchmarks" / "mr-ben" / "sample"

@@ -10,7 +10,7 @@ import pytest
 
 import grader
 from grader.errors import InputError
-from grader.scorers.earlier import read_report
+from grader.scorers.report_check import read_report
 from tests.acceptance.command import grade
 from tests.conftest import ROOT, Once
 
