@@ -43,9 +43,9 @@ USUAL_COLUMNS = 100
 
 def fitted(text: str, stream: TextIO) -> str:
     """Return prose as a stream shows it: a terminal breaks no word, and other programs get whole lines."""
-    from grader.reports.text import wrapped
+    from grader.reports.text import wrap
 
-    return wrapped(text, columns(stream)) if stream.isatty() else text
+    return wrap(text, columns(stream)) if stream.isatty() else text
 
 
 def _write(text: str) -> None:

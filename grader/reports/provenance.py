@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 def provenance_facts(report: Report) -> dict[str, Any]:
     """Return the facts of the provenance and the scorer, name -> value, without empty values."""
-    found: dict[str, Any] = msgspec.to_builtins(report.provenance)
-    if "sandbox" in found:
+    facts: dict[str, Any] = msgspec.to_builtins(report.provenance)
+    if "sandbox" in facts:
         # The facts are listed one by one, because some formats leave tables out.
-        sandbox = found.pop("sandbox")
-        found |= {"sandbox": sandbox.pop("backend")} | {f"sandbox_{name}": value for name, value in sandbox.items()}
+        sandbox = facts.pop("sandbox")
+        facts |= {"sandbox": sandbox.pop("backend")} | {f"sandbox_{name}": value for name, value in sandbox.items()}
     if report.model is not None:
-        found = {"model": report.model, **found}
-    found |= scorer_of(report).summary(report).facts
+        facts = {"model": report.model, **facts}
+    facts |= scorer_of(report).summary(report).facts
     if report.baselines:
-        found["baselines"] = {
+        facts["baselines"] = {
             group: {name: round(value, 1) for name, value in values.items()}
             for group, values in report.baselines.items()
         }
-    return {name: value for name, value in found.items() if value not in (None, "", {}, [])}
+    return {name: value for name, value in facts.items() if value not in (None, "", {}, [])}

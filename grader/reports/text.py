@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-_QUOTED = re.compile(r"`[^`\n]*`")
+_CODE = re.compile(r"`[^`\n]*`")
 
 
 def clean(text: str) -> str:
@@ -21,21 +21,22 @@ def cut(text: str, most: int) -> str:
     return f"{(words if len(words) > most // 2 else text[: most - 1]).rstrip()}…"
 
 
-def folded(text: str, width: int, indent: str = "") -> list[str]:
-    """Return the lines of a text, broken between words only; a longer word is a line of its own. At least one."""
+def fold(text: str, width: int, indent: str = "") -> list[str]:
+    """Return the lines of a text, broken between words only; a longer word is a line of its own. At least one line."""
     return textwrap.wrap(
         text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
     ) or [""]
 
 
-def wrapped(text: str, width: int) -> str:
+def wrap(text: str, width: int) -> str:
     """Return prose broken between words; commands between back-ticks and percentages stay whole."""
-    return "\n".join(_wrapped(line, width) for line in text.split("\n"))
+    return "\n".join(_wrap_line(line, width) for line in text.split("\n"))
 
 
-def _wrapped(line: str, width: int) -> str:
+def _wrap_line(line: str, width: int) -> str:
+    """Return the lines of a line, the further ones indented. A blank where it must not be broken is a NUL meanwhile."""
     if len(line) <= width:
         return line
-    whole = _QUOTED.sub(lambda found: found[0].replace(" ", "\0"), line).replace(" %", "\0%")
+    with_nuls = _CODE.sub(lambda match: match[0].replace(" ", "\0"), line).replace(" %", "\0%")
     indent = " " * (len(line) - len(line.lstrip()) + 2)
-    return "\n".join(folded(whole, width, indent)).replace("\0", " ")
+    return "\n".join(fold(with_nuls, width, indent)).replace("\0", " ")

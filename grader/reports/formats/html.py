@@ -24,9 +24,9 @@ def make(document: Document) -> bytes:
     return page.render(
         document=document,
         items=document.items() if document.items is not None else None,
-        sections=[drawing.section(*each) for each in document.on("page")],
+        sections=[drawing.section_values(section, parts) for section, parts in document.on("page")],
         readings=READINGS,
         most=MOST_ROWS,
         missing=MISSING,
-        size=(drawing.WIDE, drawing.HIGH),
+        size=(drawing.WIDTH, drawing.HEIGHT),
     )

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 MOST_ROWS = 20
 """Rows of a list of items."""
 MOST_BYTES = 59_000
+"""Of all blocks: 1,000 of the 60,000 bytes are a reserve."""
+CUT_NOTE_BYTES = 100
+"""Reserve for the blank line and the number of further rows that follow a block."""
 LONGEST = 400
 """Characters of a sentence in a table."""
 _UNSAFE = re.compile(r"[^\w\s.,;()%†*<>=–+\N{MINUS SIGN}/·✅❌❔\u26a0\ufe0f-]|//|__|\w_|_\w")
@@ -36,29 +39,31 @@ class _Block:
 
     before: Sequence[Markup] = ()
     rows: Sequence[Markup] = ()
-    left: int = 0
-    """Number of rows that are left out already."""
+    omitted: int = 0
+    """Number of rows of the table that are not in `rows`."""
     after: Sequence[Markup] = ()
 
-    def lines(self, most: int) -> list[Markup]:
+    def lines(self, max_bytes: int) -> list[Markup]:
         """Return the lines, with as many rows as have at most so many bytes."""
-        shown: list[Markup] = []
+        rows: list[Markup] = []
         for row in self.rows:
-            most -= _size([row])
-            if most < 0:
+            max_bytes -= _size([row])
+            if max_bytes < 0:
                 break
-            shown.append(row)
-        left = self.left + len(self.rows) - len(shown)
-        more = [Markup(), Markup("*… {} more {} in the .json.*").format(left, "is" if left == 1 else "are")]
-        return [*self.before, *shown, *(more if left else []), *self.after]
+            rows.append(row)
+        note = []
+        if omitted := self.omitted + len(self.rows) - len(rows):
+            verb = "is" if omitted == 1 else "are"
+            note = [Markup(), Markup("*… {} more {} in the .json.*").format(omitted, verb)]
+        return [*self.before, *rows, *note, *self.after]
 
 
 def make(document: Document) -> bytes:
     """Return the document as GitHub's Markdown, UTF-8, at most 60,000 bytes."""
     blocks = list(_blocks(document))
-    fixed = sum(_size([*block.before, *block.after]) + 100 for block in blocks)
-    most = _level([_size(block.rows) for block in blocks], MOST_BYTES - fixed)
-    text = "\n".join(line for block in blocks for line in (*block.lines(most), ""))
+    uncut_bytes = sum(_size([*block.before, *block.after]) + CUT_NOTE_BYTES for block in blocks)
+    rows_bytes = _equal_limit([_size(block.rows) for block in blocks], MOST_BYTES - uncut_bytes)
+    text = "\n".join(line for block in blocks for line in (*block.lines(rows_bytes), ""))
     return re.sub(r"\n{3,}", "\n\n", text).strip().encode() + b"\n"
 
 
@@ -66,12 +71,12 @@ def _size(lines: Sequence[Markup]) -> int:
     return sum(len(line.encode()) + 1 for line in lines)
 
 
-def _level(sizes: Sequence[int], room: int) -> int:
-    """Return the most bytes that each block may have, so that all together fit: short ones stay whole."""
+def _equal_limit(sizes: Sequence[int], room: int) -> int:
+    """Return the largest size that each block may have, so that all together fit in `room`: short ones stay whole."""
     for number, size in enumerate(sorted(sizes)):
-        sharing = len(sizes) - number
-        if size * sharing > room:
-            return max(0, room // sharing)
+        remaining = len(sizes) - number
+        if size * remaining > room:
+            return max(0, room // remaining)
         room -= size
     return max(sizes, default=0)
 
@@ -92,14 +97,14 @@ def _section(section: Section, parts: Sequence[Part]) -> Iterator[_Block]:
         yield _Block(before=[Markup("### {} {}" if section.sign else "### {}{}").format(Markup(section.sign), title)])  # noqa: S704
     yield from [_Block(before=[prose(section.lead)])] if section.lead else []
     sentences: list[Markup] = []
-    for at, part in enumerate(parts):
+    for index, part in enumerate(parts):
         if isinstance(part, str):
             sentences.append(Markup("- {}").format(prose(part)))
             continue
         yield from [_Block(rows=sentences)] if sentences else []
         sentences = []
         if isinstance(part, Table):
-            yield _table(part, has_title=has_title(parts, at))
+            yield _table(part, has_title=has_title(parts, index))
     yield from [_Block(rows=sentences)] if sentences else []
     yield from [_Block(before=[Markup("</details>")])] if section.is_folded else []
 
@@ -114,7 +119,7 @@ def _table(table: Table, *, has_title: bool) -> _Block:
             _row(map(Markup, kinds)),
         ],
         rows=[_row([_cell(*pair) for pair in zip(row, table.columns, strict=True)]) for row in rows],
-        left=len(table.rows) - len(rows),
+        omitted=len(table.rows) - len(rows),
         after=[Markup(), prose(table.note)] if table.note else [],
     )
 
@@ -137,5 +142,6 @@ def _plain(text: str) -> Markup:
 
 def _sentence(text: str, most: int) -> Markup:
     """Return a sentence as text; one with words of a program as one code span, which breaks none of them."""
-    shown = prose(text, most)
-    return shown if str(shown) == cut(" ".join(text.split()), most) else code(text, most)
+    markup = prose(text, most)
+    is_plain = str(markup) == cut(" ".join(text.split()), most)
+    return markup if is_plain else code(text, most)

@@ -37,7 +37,7 @@ def prose(text: str, limit: int = 600) -> Markup:
     What the sentence has between back-ticks is one code span. Brackets and punctuation around a word stay outside.
     """
     parts = _PART.finditer(_line(text, limit))
-    return Markup(" ").join(_part(found, limit, first=number == 0) for number, found in enumerate(parts))
+    return Markup(" ").join(_part(match, limit, is_first=index == 0) for index, match in enumerate(parts))
 
 
 def heading(text: str, limit: int = 120) -> Markup:
@@ -52,14 +52,15 @@ def _is_name(word: str) -> bool:
     return _NAME.fullmatch(word) is not None and not any(map(_HASH.fullmatch, parts)) and parts[0].lower() != "www"
 
 
-def _part(found: re.Match[str], limit: int, *, first: bool) -> Markup:
-    before, quoted, after, word = found.groups()
+def _part(match: re.Match[str], limit: int, *, is_first: bool) -> Markup:
+    """Return code that a sentence quotes, or a word of it, with the brackets and punctuation around it."""
+    before, quoted, after, word = match.groups()
     if word is not None:
-        if first and _LIST_MARK.fullmatch(word):
+        if is_first and _LIST_MARK.fullmatch(word):
             return code(word, limit)
         ends = _ENDS.fullmatch(word)
         before, quoted, after = ends.groups() if ends else ("", word, "")
-        if _is_quiet(quoted):
+        if _is_plain(quoted):
             return Markup(word)  # noqa: S704 - it has no character with a meaning in Markdown
     return Markup(before) + code(quoted, limit) + Markup(after)  # noqa: S704 - brackets and punctuation
 
@@ -70,9 +71,10 @@ def _line(text: str, limit: int) -> str:
     return words if len(words) <= limit and len(text) <= 4 * limit else words[: limit - 1] + "…"
 
 
-def _is_quiet(word: str) -> bool:
-    plain = _WORD.fullmatch(word) is not None and not _HASH.fullmatch(word)
-    return plain or word == "=" or _NUMBER.fullmatch(word) is not None
+def _is_plain(word: str) -> bool:
+    """Whether a word is a number or an ordinary word, of which neither Markdown nor GitHub makes anything."""
+    is_word = _WORD.fullmatch(word) is not None and not _HASH.fullmatch(word)
+    return is_word or word == "=" or _NUMBER.fullmatch(word) is not None
 
 
 def _span(part: str) -> Markup:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table as Drawn
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from grader.reports.document import Table, cells, has_title
-from grader.reports.text import clean, folded, wrapped
+from grader.reports.text import clean, fold, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,17 +24,17 @@ MOST_ROWS = 10
 """Rows of a list of items; files have all."""
 MOST_GROUPS = 8
 """More groups than this are only shown on request."""
-HEAD_ROOM = 16
+HEADING_WIDTH = 16
 """A longer heading of words or numbers has several lines."""
 LONGEST = 400
 """Characters of a sentence in a table."""
 LEAST_SENTENCE = 40
 """Where a column of sentences would be narrower than this, each stands below its row."""
-_NAMES = ("name", "sentence")
+_BREAKABLE_KINDS = ("name", "sentence")
 _BREAK = "\x1f"
 """A blank without width, which rich breaks lines at; it is not printed."""
-_BELOW = "\ue000"
-"""Begins a line of rich's table in whose place a sentence stands."""
+_SENTENCE_ROW = "\ue000"
+"""The first cell of a row of rich's table in whose place a sentence stands."""
 _JOINTS = re.compile(r"(?<=\w)([-_/=]+)(?=\w)")
 """What joins the words of a name."""
 
@@ -47,21 +47,21 @@ def render(document: Document, *, width: int = 100, colour: bool = False, verbos
     bold = "\x1b[1m{}\x1b[0m" if colour else "{}"
 
     def prose(text: str) -> str:
-        return wrapped(clean(text), width)
+        return wrap(clean(text), width)
 
     lines = [bold.format(clean(document.title)), ""]
     for section, parts in document.on("terminal"):
-        hidden = [] if verbose else _hidden(parts)
-        heads = [bold.format(clean(section.title))] if section.title and not hidden else []
-        lines += [*([""] if lines[-1] else []), *heads, *([prose(section.lead)] if section.lead else [])]
-        for at, part in enumerate(parts):
+        groups_note = [] if verbose else _hidden_groups_note(parts)
+        headings = [bold.format(clean(section.title))] if section.title and not groups_note else []
+        lines += [*([""] if lines[-1] else []), *headings, *([prose(section.lead)] if section.lead else [])]
+        for index, part in enumerate(parts):
             if isinstance(part, str):
                 lines.append(prose(part))
-            elif isinstance(part, Table) and not (hidden and part.groups):
-                lines += [""] if lines[-1] and not (at == 0 and heads) else []
-                title = bold.format(clean(part.title)) if has_title(parts, at) else ""
+            elif isinstance(part, Table) and not (groups_note and part.groups):
+                lines += [""] if lines[-1] and not (index == 0 and headings) else []
+                title = bold.format(clean(part.title)) if has_title(parts, index) else ""
                 lines += _table(part, width, colour=colour, title=title)
-        lines += map(prose, hidden)
+        lines += map(prose, groups_note)
     if verbose and (evidence := document.evidence()) is not None:
         lines += [
             *([""] if lines[-1] else []),
@@ -70,7 +70,7 @@ def render(document: Document, *, width: int = 100, colour: bool = False, verbos
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _hidden(parts: Sequence[Part]) -> list[str]:
+def _hidden_groups_note(parts: Sequence[Part]) -> list[str]:
     """Return the line in place of tables with many groups; nothing if they are few."""
     groups = [group for part in parts if isinstance(part, Table) for group in part.groups]
     if len(groups) <= MOST_GROUPS:
@@ -82,62 +82,86 @@ def _hidden(parts: Sequence[Part]) -> list[str]:
 def _table(table: Table, width: int, *, colour: bool, title: str) -> Iterator[str]:
     yield from [title] if title else []
     yield from table_lines(table, width, colour=colour)
-    left = len(table.rows) - MOST_ROWS
-    if table.is_list and left > 0:
-        yield f"  ... {left:,} more; `-o FILE.json` has all."
-    yield from [wrapped(clean(table.note), width)] if table.note else []
+    more = len(table.rows) - MOST_ROWS
+    if table.is_list and more > 0:
+        yield f"  ... {more:,} more; `-o FILE.json` has all."
+    yield from [wrap(clean(table.note), width)] if table.note else []
     yield ""
 
 
 def table_lines(table: Table, width: int, *, colour: bool = False) -> list[str]:
     """Return the lines of a table.
 
-    Nothing is ever cut off: if the numbers do not fit side by side, all rows are repeated with the next numbers.
+    Nothing is ever cut off: if the numbers do not fit side by side, all rows are repeated with the next numbers. If a
+    last column of sentences would be too narrow, each sentence stands below its row.
     """
     rows = table.rows[:MOST_ROWS] if table.is_list else table.rows
-    columns, sentences = table.columns, list[str]()
-    if columns[-1].kind == "sentence" and _room(columns, rows, width) < LEAST_SENTENCE:
-        sentences = [_text(row[-1]) for row in rows]
-        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    columns = table.columns
+    if columns[-1].kind != "sentence" or _last_column_width(columns, rows, width) >= LEAST_SENTENCE:
+        return _block_lines(columns, rows, width, colour=colour)
+    sentences = iter([_text(row[-1]) for row in rows])
+    lines = _block_lines(columns[:-1], [row[:-1] for row in rows], width, colour=colour, with_sentence_rows=True)
+    return [
+        part
+        for line in lines
+        for part in (_sentence_lines(next(sentences), width) if line.startswith(_SENTENCE_ROW) else [line])
+    ]
+
+
+def _last_column_width(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> int:
+    """Return the width that remains for the last column if the others have one line a row."""
+    rows = [cells(column.name for column in columns), *rows]
+    widths = (2 + max(cell_len(_text(row[index])) for row in rows) for index in range(len(columns) - 1))
+    return width - sum(widths)
+
+
+def _sentence_lines(sentence: str, width: int) -> list[str]:
+    """Return the lines of a sentence below its row."""
+    return [f"    {line}" for line in fold(sentence, width - 4)] if sentence else []
+
+
+def _block_lines(
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[Cell]],
+    width: int,
+    *,
+    colour: bool,
+    with_sentence_rows: bool = False,
+) -> list[str]:
+    """Return the lines of all blocks of a table, with a blank line between two.
+
+    `with_sentence_rows`: each row is followed by one that begins with `_SENTENCE_ROW`.
+    """
     lines: list[str] = []
     for block in _blocks(columns, rows, width):
-        shown = _fitting(columns, rows, block, width, colour=colour, below=bool(sentences))
-        lines += [*([""] if lines else []), *shown]
-    left = iter(sentences)
-    return [part for line in lines for part in (_below(next(left), width) if line.startswith(_BELOW) else [line])]
+        if lines:
+            lines.append("")
+        lines += _render_block(columns, rows, block, width, colour=colour, with_sentence_rows=with_sentence_rows)
+    return lines
 
 
-def _room(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> int:
-    """Return the width that is left for the last column if the others have one line a row."""
-    names = [cells(column.name for column in columns), *rows]
-    return width - sum(2 + max(cell_len(_text(row[at])) for row in names) for at in range(len(columns) - 1))
+LONGEST_WHOLE_WORDS = (20, 16, 12, 8, 4)
+"""Longer words of names may be broken: the next number is tried if the numbers need more room."""
 
 
-def _below(sentence: str, width: int) -> list[str]:
-    """Return the lines of a sentence below its row."""
-    return [f"    {line}" for line in folded(sentence, width - 4)] if sentence else []
-
-
-def _fitting(
+def _render_block(
     columns: Sequence[Column],
     rows: Sequence[Sequence[Cell]],
     block: Sequence[int],
     width: int,
     *,
     colour: bool,
-    below: bool,
+    with_sentence_rows: bool,
 ) -> list[str]:
-    """Return the lines of a block. If they are too long for the terminal, shorter words of its names are broken.
-
-    `below`: each row is followed by a line for a sentence.
-    """
+    """Return the lines of a block, with names broken as seldom as the terminal's width allows."""
     lines: list[str] = []
-    for longest in (UNBROKEN, 16, 12, 8, 4):
+    for longest_whole in LONGEST_WHOLE_WORDS:
         console = Console(
             file=io.StringIO(), width=width, force_terminal=colour, color_system="standard" if colour else None,
             legacy_windows=False, _environ={},
         )  # fmt: skip
-        console.print(_grid(columns, rows, block, longest, below=below), crop=False)
+        grid = _grid(columns, rows, block, longest_whole, with_sentence_rows=with_sentence_rows)
+        console.print(grid, crop=False)
         text = console.file.getvalue().replace(_BREAK, "")  # type: ignore[attr-defined]
         lines = [line.rstrip() for line in text.rstrip("\n").split("\n")]
         if all(cell_len(Text.from_ansi(line).plain) <= width for line in lines):
@@ -146,36 +170,36 @@ def _fitting(
 
 
 def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> list[list[int]]:
-    """Return the places of the columns of each block: all that are not numbers, and as many numbers as fit.
+    """Return the indexes of the columns of each block: all that are not numbers, and as many numbers as fit.
 
-    A word of a name is whole if it takes at most a third of the terminal: then fewer numbers are beside it.
+    Words of names are whole here, unless they take more than a third of the terminal.
     """
-    least = [_least(column, [row[at] for row in rows], width // 3) + 2 for at, column in enumerate(columns)]
-    kept = [at for at, column in enumerate(columns) if column.kind != "number"]
+    min_widths = [
+        _min_width(column, [row[index] for row in rows], width // 3) + 2 for index, column in enumerate(columns)
+    ]
+    fixed = [index for index, column in enumerate(columns) if column.kind != "number"]
+    numbers = [index for index, column in enumerate(columns) if column.kind == "number"]
     blocks: list[list[int]] = [[]]
-    for at in (at for at in range(len(columns)) if at not in kept):
-        if blocks[-1] and sum(least[each] for each in [*kept, *blocks[-1], at]) > width + 2:
+    for number in numbers:
+        needed = sum(min_widths[index] for index in [*fixed, *blocks[-1], number])
+        if blocks[-1] and needed > width + 2:
             blocks.append([])
-        blocks[-1].append(at)
-    return [sorted([*kept, *block]) for block in blocks]
+        blocks[-1].append(number)
+    return [sorted([*fixed, *block]) for block in blocks]
 
 
-UNBROKEN = 20
-"""A word of a name that has at most so many characters is broken only if the numbers need its room."""
-
-
-def _least(column: Column, cells: Sequence[Cell], most: int) -> int:
+def _min_width(column: Column, cells: Sequence[Cell], most: int) -> int:
     """Return the least width of a column: that of its numbers, or of its names' longest word, but at most `most`."""
-    if column.kind in _NAMES:
+    if column.kind in _BREAKABLE_KINDS:
         words = (word for text in (column.name, *map(_text, cells)) for word in text.split())
         return min(max(map(cell_len, words), default=1), most)
-    return max(map(cell_len, [*folded(column.name, HEAD_ROOM), *map(_text, cells)]))
+    return max(map(cell_len, [*fold(column.name, HEADING_WIDTH), *map(_text, cells)]))
 
 
-def _breakable(text: str, longest: int) -> str:
-    """Return a name with possible line breaks after the characters that join its words, where these are `longest`."""
-    parts = (_JOINTS.sub(rf"\1{_BREAK}", word) if cell_len(word) > longest else word for word in text.split(" "))
-    return " ".join(parts)
+def _breakable(text: str, longest_whole: int) -> str:
+    """Return a name with possible line breaks after the characters that join its words, in longer words only."""
+    words = text.split(" ")
+    return " ".join(_JOINTS.sub(rf"\1{_BREAK}", word) if cell_len(word) > longest_whole else word for word in words)
 
 
 def _text(cell: Cell) -> str:
@@ -184,31 +208,32 @@ def _text(cell: Cell) -> str:
 
 
 def _grid(
-    columns: Sequence[Column], rows: Sequence[Sequence[Cell]], block: Sequence[int], longest: int, *, below: bool
-) -> Drawn:
-    grid = Drawn(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for at in block:
-        column = columns[at]
-        is_name = column.kind in _NAMES
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[Cell]],
+    block: Sequence[int],
+    longest_whole: int,
+    *,
+    with_sentence_rows: bool,
+) -> RichTable:
+    """Return a block as a table of rich, which breaks lines and aligns columns."""
+    grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for index in block:
+        column = columns[index]
         grid.add_column(
-            Text("\n".join(folded(clean(column.name), HEAD_ROOM))),
+            Text("\n".join(fold(clean(column.name), HEADING_WIDTH))),
             justify="right" if column.kind == "number" else "left",
             vertical="top",
-            no_wrap=not is_name,
+            no_wrap=column.kind not in _BREAKABLE_KINDS,
             overflow="fold",
-            min_width=_least(column, [row[at] for row in rows], longest),
+            min_width=_min_width(column, [row[index] for row in rows], longest_whole),
         )
     for row in rows:
-        grid.add_row(
-            *(
-                Text(_cell_text(row[at], columns[at], longest), "bold" if row[at].tone == "strong" else "")
-                for at in block
-            )
-        )
-        if below:
-            grid.add_row(_BELOW)
+        grid.add_row(*(_rich_text(row[index], columns[index], longest_whole) for index in block))
+        if with_sentence_rows:
+            grid.add_row(_SENTENCE_ROW)
     return grid
 
 
-def _cell_text(cell: Cell, column: Column, longest: int) -> str:
-    return _breakable(_text(cell), longest) if column.kind == "name" else _text(cell)
+def _rich_text(cell: Cell, column: Column, longest_whole: int) -> Text:
+    text = _breakable(_text(cell), longest_whole) if column.kind == "name" else _text(cell)
+    return Text(text, "bold" if cell.tone == "strong" else "")

@@ -72,7 +72,7 @@ def document(
     `reading`: that of the verdicts of test cases.
     """
     run = findings_of(report)
-    plots = _curve(run)
+    plots = _curve_plots(run)
 
     def items() -> Items:
         from grader.reports.web.items import PageRun, build
@@ -90,7 +90,8 @@ def document(
             *([gate_views.section(gates)] if gates else []),
             Section(title="Metrics", parts=[metric_views.overall(run) if run.pairs else "This run has no metrics."]),
             *metric_views.by_group(run),
-            *_differences(run, outputs),
+            *_other_answers(run),
+            _differences(run, outputs) if run.differing_samples else _agreement(run),
             *(Section(title=plot.curve.title, parts=[plot], where=TEXTS) for plot in plots),
             Section(parts=[*plots, *_cards(run)], where=PAGES),
             *_unscored(run),
@@ -129,74 +130,90 @@ def _facts(run: Findings) -> list[str]:
 # --- samples ----------------------------------------------------------------------------------------------------
 
 
-def _differences(run: Findings, outputs: Callable[[Report], RawOutputs]) -> Iterator[Section]:
-    if other_answers := other_answers_in_words(run.report.samples):
-        yield Section(parts=[f"{other_answers}. They have the flag `{OTHER_ANSWERS}`."])
-    different, total = run.differing_samples, len(run.report.samples)
-    if not different:
-        judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in run.report.samples)
-        which = " that both judge" if judged < total else ""
-        agreed = [f"Official and careful agree on {all_of(judged, 'sample')}{which}."] if judged else []
-        yield Section(parts=agreed)
-        return
+def _other_answers(run: Findings) -> Iterator[Section]:
+    """Yield how many programs pass with other answers than the reference, if some do."""
+    if sentence := other_answers_in_words(run.report.samples):
+        yield Section(parts=[f"{sentence}. They have the flag `{OTHER_ANSWERS}`."])
+
+
+def _agreement(run: Findings) -> Section:
+    """Return that the readings agree. It has no sentence if careful judges no sample."""
+    total = len(run.report.samples)
+    judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in run.report.samples)
+    which = " that both judge" if judged < total else ""
+    return Section(parts=[f"Official and careful agree on {all_of(judged, 'sample')}{which}."] if judged else [])
+
+
+def _differences(run: Findings, outputs: Callable[[Report], RawOutputs]) -> Section:
+    """Return the number of samples of each kind of difference, and a table of these samples."""
+    samples = run.differing_samples
     kinds = list(run.differences.items())
-    listed = [f"{number:,} {kind}" for kind, number in kinds[:MOST_KINDS]]
-    rest = sum(number for _, number in kinds[MOST_KINDS:])
-    passes = dict(_passes(run))
-    golds = [run.scorer.sample_details(sample).gold for sample in different]
-    names = ("sample", *(["gold"] if any(golds) else []), *READINGS)
-    columns = [*(Column(name=name, kind="name") for name in names), Column(name="why", kind="sentence")]
-    texts = outputs(run.report) if any(isinstance(sample.careful.span, tuple) for sample in different) else {}
-    yield Section(
-        title=f"Official and careful differ on {len(different):,} of {counted(total, 'sample')}",
-        lead=", ".join([*listed, *([f"{rest:,} of other kinds"] if rest else [])]) + ".",
-        parts=[
-            Table(
-                title="Samples on which the readings differ",
-                columns=columns,
-                rows=[
-                    [
-                        Cell(text=passes.get(sample.qid, sample.qid) + (f" #{sample.sample}" if sample.sample else "")),
-                        *([Cell(text=cut(gold, LONGEST_VALUE))] if any(golds) else []),
-                        *_difference(run.scorer, sample, output_of(texts, sample)),
-                    ]
-                    for sample, gold in zip(different, golds, strict=True)
-                ],
-                is_list=True,
-                where=TEXTS,
-            )
-        ],
+    numbers = [f"{number:,} {kind}" for kind, number in kinds[:MOST_KINDS]]
+    if others := sum(number for _, number in kinds[MOST_KINDS:]):
+        numbers.append(f"{others:,} of other kinds")
+    return Section(
+        title=f"Official and careful differ on {len(samples):,} of {counted(len(run.report.samples), 'sample')}",
+        lead=f"{', '.join(numbers)}.",
+        parts=[_differences_table(run, samples, outputs)],
     )
 
 
-def _passes(run: Findings) -> Iterator[tuple[str, str]]:
-    """Yield (task, its name) of tasks that are judged together: `13, pass 2 of 4`."""
-    for name, members in run.items.items():
+def _differences_table(
+    run: Findings, samples: Sequence[SampleResult], outputs: Callable[[Report], RawOutputs]
+) -> Table:
+    names = _names_in_units(run)
+    golds = [run.scorer.sample_details(sample).gold for sample in samples]
+    has_gold = any(golds)
+    columns = ("sample", *(["gold"] if has_gold else []), *READINGS)
+    quotes_outputs = any(isinstance(sample.careful.span, tuple) for sample in samples)
+    texts = outputs(run.report) if quotes_outputs else {}
+    rows = []
+    for sample, gold in zip(samples, golds, strict=True):
+        number = f" #{sample.sample}" if sample.sample else ""
+        name = Cell(text=f"{names.get(sample.qid, sample.qid)}{number}")
+        gold_cells = [Cell(text=cut(gold, LONGEST_VALUE))] if has_gold else []
+        rows.append([name, *gold_cells, *_difference_cells(run.scorer, sample, output_of(texts, sample))])
+    return Table(
+        title="Samples on which the readings differ",
+        columns=[*(Column(name=name, kind="name") for name in columns), Column(name="why", kind="sentence")],
+        rows=rows,
+        is_list=True,
+        where=TEXTS,
+    )
+
+
+def _names_in_units(run: Findings) -> dict[str, str]:
+    """Return task -> name, of tasks that are judged together as one unit: `13, pass 2 of 4`."""
+    names: dict[str, str] = {}
+    for unit, members in run.items.items():
         qids = list(dict.fromkeys(sample.qid for sample in members))
         if len(qids) > 1:
-            yield from ((qid, f"{name}, pass {at} of {len(qids)}") for at, qid in enumerate(qids, 1))
+            names |= {qid: f"{unit}, pass {number} of {len(qids)}" for number, qid in enumerate(qids, 1)}
+    return names
 
 
-def _difference(scorer: AnyScorer, sample: SampleResult, output: str | None) -> list[Cell]:
+def _difference_cells(scorer: AnyScorer, sample: SampleResult, output: str | None) -> list[Cell]:
     """Return the cells of both readings, and why they differ."""
-    said = [
-        _reading_text(scorer, sample.reading(name), more) for name, more in distinguishing_facts(scorer, sample).items()
+    verdicts = [
+        _verdict_text(scorer, sample.reading(name), facts)
+        for name, facts in distinguishing_facts(scorer, sample).items()
     ]
-    why = [cut(" ".join(why_readings_differ(scorer, sample, output).split()), LONGEST_REASON)]
+    reasons = [cut(" ".join(why_readings_differ(scorer, sample, output).split()), LONGEST_REASON)]
     if (first := sample.explaining_call(sample.careful)) is not None:
         call, returned, expected = (
             cut(text.strip(), LONGEST_VALUE) for text in (first.call, first.returned or "nothing", first.expected)
         )
-        why.append(f"{call} returned {returned}, expected {expected}")
-    return [Cell(text=text) for text in (*said, "; ".join(filter(None, why)))]
+        reasons.append(f"{call} returned {returned}, expected {expected}")
+    return [Cell(text=text) for text in (*verdicts, "; ".join(filter(None, reasons)))]
 
 
-def _reading_text(scorer: AnyScorer, reading: Reading, more: str) -> str:
-    text = ", ".join(filter(None, (outcome_name(scorer, reading), more)))
+def _verdict_text(scorer: AnyScorer, reading: Reading, facts: str) -> str:
+    """Return the outcome of a reading, with further facts that tell it from the other one, and its answer."""
+    text = ", ".join(filter(None, (outcome_name(scorer, reading), facts)))
     return f"{text}: {reading.answer}" if reading.answer else text
 
 
-def _curve(run: Findings) -> list[Plot]:
+def _curve_plots(run: Findings) -> list[Plot]:
     curve = run.summary.curve
     overall = [metric for metric in run.report.metrics if metric.group is None]
     return [] if curve is None else [Plot(curve=curve, unit="task", metrics=overall)]
@@ -204,82 +221,88 @@ def _curve(run: Findings) -> list[Plot]:
 
 def _cards(run: Findings) -> Iterator[Table]:
     if run.report.samples:
-        yield _outcomes(run.report, run.scorer)
-    yield from map(_block, run.summary.tables)
+        yield _outcomes_table(run.report, run.scorer)
+    yield from map(_summary_table, run.summary.tables)
 
 
-def _block(block: TableBlock) -> Table:
-    columns = [Column(name=name, kind="number" if at else "name") for at, name in enumerate(block.columns)]
+def _summary_table(block: TableBlock) -> Table:
+    """Return a table of the scorer's own; its first column has names, the others have numbers."""
+    columns = [Column(name=name, kind="number" if index else "name") for index, name in enumerate(block.columns)]
     rows = [[Cell(text=text) for text in row] for row in block.rows]
     return Table(title=block.title, note=block.lead, columns=columns, rows=rows, is_card=True)
 
 
-def _outcomes(report: Report, scorer: AnyScorer) -> Table:
-    """Return the number of samples by official outcome (rows) and careful outcome (columns)."""
+def _outcomes_table(report: Report, scorer: AnyScorer) -> Table:
+    """Return the number of samples by official outcome (rows) and careful outcome (columns), frequent ones first."""
     pairs = Counter((sample.official.outcome.value, sample.careful.outcome.value) for sample in report.samples)
-    officials, carefuls = (
-        Counter(sample.reading(name).outcome.value for sample in report.samples) for name in READINGS
-    )
-    order = [name for name, _ in (officials + carefuls).most_common()]
-    across = [name for name in order if name in carefuls]
-
-    def cell(number: int, official: str = "", careful: str = "") -> Cell:
-        chosen = {name: text for name, text in (("official", official), ("careful", careful)) if text}
-        return Cell(
-            text=f"{number:,}" if number else "·",
-            tone="" if number else "faint",
-            link=items_link(tab="items", **chosen) if number else "",
-        )
-
-    def name_of(name: str) -> str:
-        return scorer.words.outcomes.get(name, name)
-
+    officials = Counter(sample.official.outcome.value for sample in report.samples)
+    carefuls = Counter(sample.careful.outcome.value for sample in report.samples)
+    ordered = [outcome for outcome, _ in (officials + carefuls).most_common()]
+    row_outcomes = [outcome for outcome in ordered if outcome in officials]
+    column_outcomes = [outcome for outcome in ordered if outcome in carefuls]
+    names = {outcome: scorer.words.outcomes.get(outcome, outcome) for outcome in ordered}
     rows = [
-        [Cell(text=name_of(one)), *(cell(pairs[one, other], one, other) for other in across), cell(officials[one], one)]
-        for one in order
-        if one in officials
+        [
+            Cell(text=names[official]),
+            *(_count_cell(pairs[official, careful], official=official, careful=careful) for careful in column_outcomes),
+            _count_cell(officials[official], official=official),
+        ]
+        for official in row_outcomes
     ]
-    total = [Cell(text="all"), *(cell(carefuls[other], careful=other) for other in across), cell(len(report.samples))]
+    totals = [
+        Cell(text="all"),
+        *(_count_cell(carefuls[careful], careful=careful) for careful in column_outcomes),
+        _count_cell(len(report.samples)),
+    ]
     return Table(
         title="Outcomes",
         note="Samples by their official outcome (rows) and careful outcome (columns).",
         columns=[
             Column(name="official ↓ careful →", kind="name"),
-            *(Column(name=name_of(name)) for name in across),
+            *(Column(name=names[careful]) for careful in column_outcomes),
             Column(name="all"),
         ],
-        rows=[*rows, total],
+        rows=[*rows, totals],
         is_card=True,
     )
+
+
+def _count_cell(number: int, **outcomes: str) -> Cell:
+    """Return a number of samples, with a link to those that have these outcomes."""
+    if not number:
+        return Cell(text="·", tone="faint")
+    return Cell(text=f"{number:,}", link=items_link(tab="items", **outcomes))
 
 
 def _unscored(run: Findings) -> Iterator[Section]:
     report = run.report
     if not report.unscored:
         return
-    bounded = [metric for metric in report.metrics if metric.group is None and metric.is_partial]
-    columns = [
-        Column(name="metric", kind="name"),
-        Column(name="reading", kind="word"),
-        Column(name="worst to best case", kind="sentence"),
-    ]
-    rows = [
-        [Cell(text=metric.name), Cell(text=metric.reading), Cell(text=bounds_in_words(metric))] for metric in bounded
-    ]
-    cases = Table(
+    partial = [metric for metric in report.metrics if metric.group is None and metric.is_partial]
+    table = Table(
         title="Worst and best case",
-        columns=columns,
-        rows=rows,
+        columns=[
+            Column(name="metric", kind="name"),
+            Column(name="reading", kind="word"),
+            Column(name="worst to best case", kind="sentence"),
+        ],
+        rows=[
+            [Cell(text=metric.name), Cell(text=metric.reading), Cell(text=bounds_in_words(metric))]
+            for metric in partial
+        ],
         note="The worst case is all of them wrong, the best case all of them correct.",
     )
-    stars = any(metric.value is not None for metric in bounded)
-    ranges = any(metric.value is None for metric in bounded)
-    shown = " and ".join([*(["values with *"] if stars else []), *(["ranges"] if ranges else [])])
+    signs = []
+    if any(metric.value is not None for metric in partial):
+        signs.append("values with *")
+    if any(metric.value is None for metric in partial):
+        signs.append("ranges")
+    how_shown = f" ({' and '.join(signs)})" if signs else ""
     yield Section(
         title=f"{report.unscored:,} of {counted(len(report.samples), 'sample')} unscored",
-        lead=f"Why: {run.why_unscored}. Excluded from {run.metrics_without_unscored}{f' ({shown})' if shown else ''}, "
-        "counted neither as correct nor as wrong.",
-        parts=[cases] if bounded else [],
+        lead=f"Why: {run.why_unscored}. Excluded from {run.metrics_without_unscored}{how_shown}, counted neither as "
+        "correct nor as wrong.",
+        parts=[table] if partial else [],
     )
 
 
@@ -299,9 +322,14 @@ def _provenance(run: Findings) -> Iterator[Section]:
         yield Section(title="How it was made", parts=[table], is_folded=True, where=FILES)
 
 
+_MOST_PARTS = 6
+
+
 def _is_large(value: object) -> bool:
     """Return whether a value is a large table, which only the results file shows."""
-    return isinstance(value, dict) and (len(value) > 6 or any(isinstance(part, dict | list) for part in value.values()))
+    if not isinstance(value, dict):
+        return False
+    return len(value) > _MOST_PARTS or any(isinstance(part, dict | list) for part in value.values())
 
 
 def _value_text(value: object) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.reports.document import Part, Section
-    from grader.results import Metric
+    from grader.results import Metric, ReadingName
 
 _STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50, 100)
 _MOST_MARKS = 5
@@ -31,13 +31,17 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, values: Sequence[float], *, width: int = 300, margin: int = 8, floor: float = 0.0) -> Self:
-        """Return a scale for these values, between `floor` and 100."""
+        """Return a scale for these values, between `floor` and 100, with round numbers at its ends."""
         low, high = (min(values), max(values)) if values else (0.0, 100.0)
         span = max(high - low, 1.0)
         step = next((step for step in _STEPS if span / step <= _MOST_MARKS - 1), _STEPS[-1])
-        bottom, top = step * math.floor(low / step), step * math.ceil(high / step)
+        round_low, round_high = step * math.floor(low / step), step * math.ceil(high / step)
         return cls(
-            low=max(floor, bottom), high=min(100.0, max(top, bottom + step)), step=step, width=width, margin=margin
+            low=max(floor, round_low),
+            high=min(100.0, max(round_high, round_low + step)),
+            step=step,
+            width=width,
+            margin=margin,
         )
 
     def at(self, value: float) -> float:
@@ -55,14 +59,14 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
         return f"{value:.0f}" if self.step >= 1 else f"{value:.1f}"
 
 
-def section(shown: Section, parts: Sequence[Part]) -> dict[str, object]:
-    """Return a section as the template takes it."""
+def section_values(section: Section, parts: Sequence[Part]) -> dict[str, object]:
+    """Return a section as the template takes it. `parts`: those for a page."""
     tables = [part for part in parts if isinstance(part, Table)]
     return {
-        "title": shown.title,
-        "sign": shown.sign,
-        "lead": shown.lead,
-        "is_folded": shown.is_folded,
+        "title": section.title,
+        "sign": section.sign,
+        "lead": section.lead,
+        "is_folded": section.is_folded,
         "tables": [_with_scale(table) for table in tables if not table.is_card],
         "cards": [_with_scale(table) for table in tables if table.is_card],
         "curves": [curve(part) for part in parts if isinstance(part, Plot)],
@@ -75,14 +79,15 @@ def section(shown: Section, parts: Sequence[Part]) -> dict[str, object]:
 def _with_scale(table: Table) -> tuple[Table, Scale]:
     """Return a table and the scale of its drawn column."""
     metrics = [metric for row in table.rows for cell in row for metric in cell.metrics.values()]
-    ends = [end for metric in metrics for end in _ends(metric)]
-    floor = -100.0 if min(ends, default=0) < 0 else 0.0
+    values = [value for metric in metrics for value in _drawn_values(metric)]
+    floor = -100.0 if min(values, default=0) < 0 else 0.0
     if any(column.is_whole for column in table.columns):
         return table, Scale.of([floor, 100.0], floor=floor)
-    return table, Scale.of([*ends, 0.0] if floor else ends, floor=floor)
+    return table, Scale.of([*values, 0.0] if floor else values, floor=floor)
 
 
-def _ends(metric: Metric | None) -> list[float]:
+def _drawn_values(metric: Metric | None) -> list[float]:
+    """Return the value and the ends of its interval; nothing without a value."""
     return [] if metric is None or metric.value is None else [metric.value, *(metric.ci95 or ())]
 
 
@@ -91,11 +96,11 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
     reading: str
     points: list[tuple[float, float, str]]
-    """(x, y, what is said on it)."""
+    """(x, y, tooltip)."""
     ranges: list[tuple[float, float, float]]
-    """(x, lower end, upper end) of the values that have intervals."""
-    end: float
-    """Where the name of the reading stands."""
+    """(x, y of the lower end, y of the upper end) of the values that have intervals."""
+    label_y: float
+    """Where the name of the reading stands, beside the last point."""
 
 
 class Curve(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,65 +108,89 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
 
     plot: Plot
     label: str
+    """The plot in words, for those who do not see it."""
     lines: list[Line]
-    across: list[tuple[float, int]]
-    down: list[tuple[float, int]]
+    x_ticks: list[tuple[float, int]]
+    y_ticks: list[tuple[float, int]]
 
 
-WIDE, HIGH = 440, 250
+WIDTH, HEIGHT = 440, 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34, 66, 12, 40
-_NEAR = 15
+"""Margins of the plot; the right one has the names of the readings."""
+_LABEL_HEIGHT = 15
 """Names of readings closer than this would overlap."""
+_RANGE_OFFSETS: dict[ReadingName, int] = {"official": -2, "careful": 3}
+"""How far the intervals of a reading are beside their points, so that those of both can be seen."""
+_MOST_X_TICKS = 8
+
+
+def _x(k: int, largest: int) -> float:
+    """Return the position of a number of samples, from 1 to `largest`."""
+    return round(_LEFT + (k - 1) / max(1, largest - 1) * (WIDTH - _LEFT - _RIGHT), 1)
+
+
+def _y(percent: float) -> float:
+    """Return the position of a value; positions grow downwards."""
+    return round(_TOP + (1 - percent / 100) * (HEIGHT - _TOP - _BOTTOM), 1)
 
 
 def curve(plot: Plot) -> Curve:
-    """Return a plot with all its places."""
-    k = plot.curve.k
-
-    def x(number: int) -> float:
-        return round(_LEFT + (number - 1) / max(1, k[-1] - 1) * (WIDE - _LEFT - _RIGHT), 1)
-
-    def y(value: float) -> float:
-        return round(_TOP + (1 - value / 100) * (HIGH - _TOP - _BOTTOM), 1)
-
-    lines, words = [], []
-    for at, reading in enumerate(READINGS):
-        values = [(number, *pair) for number, pair in zip(k, getattr(plot.curve, reading), strict=True)]
-        known = [(number, value, n) for number, value, n in values if value is not None]
-        if not known:
-            continue
-        words.append(f"{reading} rises from {known[0][1]:.1f} at k = 1 to {known[-1][1]:.1f} at k = {k[-1]}")
-        ends = {
-            int(metric.name.removeprefix(plot.curve.prefix)): metric.ci95
-            for metric in plot.metrics
-            if metric.reading == reading and metric.ci95 and metric.name.startswith(plot.curve.prefix)
-        }
-        lines.append(
-            Line(
-                reading=reading,
-                points=[
-                    (x(number), y(value), f"{reading}: {plot.curve.prefix}{number} = {value:.1f} over {n} {plot.unit}s")
-                    for number, value, n in known
-                ],
-                ranges=[
-                    (x(number) + 5 * at - 2, y(low), y(high)) for number, (low, high) in ends.items() if number in k
-                ],
-                end=y(known[-1][1]),
-            )
-        )
-    every = math.ceil(k[-1] / 8)
+    """Return a plot with the positions of all its parts."""
+    ks = plot.curve.k
+    lines, sentences = [], []
+    for reading in READINGS:
+        values = [
+            (k, value, n) for k, (value, n) in zip(ks, getattr(plot.curve, reading), strict=True) if value is not None
+        ]
+        if values:
+            lines.append(_line(plot, reading, values))
+            first, last = values[0][1], values[-1][1]
+            sentences.append(f"{reading} rises from {first:.1f} at k = 1 to {last:.1f} at k = {ks[-1]}")
     return Curve(
         plot=plot,
-        label=f"{plot.curve.title}: {'; '.join(words)}",
-        lines=_moved_apart(lines),
-        across=[(x(n), n) for n in k if n == k[-1] or ((n - 1) % every == 0 and k[-1] - n >= every / 2)],
-        down=[(y(value), value) for value in (0, 25, 50, 75, 100)],
+        label=f"{plot.curve.title}: {'; '.join(sentences)}",
+        lines=_with_labels_apart(lines),
+        x_ticks=_x_ticks(ks),
+        y_ticks=[(_y(percent), percent) for percent in (0, 25, 50, 75, 100)],
     )
 
 
-def _moved_apart(lines: list[Line]) -> list[Line]:
-    """Move the names of readings apart that would stand on each other; the higher line keeps the upper place."""
-    if len(lines) < 2 or abs(lines[0].end - lines[1].end) >= _NEAR:
+def _line(plot: Plot, reading: ReadingName, values: Sequence[tuple[int, float, int]]) -> Line:
+    """Return the curve of one reading. `values`: (number of samples k, value, number of tasks)."""
+    prefix, ks = plot.curve.prefix, plot.curve.k
+    intervals = {
+        int(metric.name.removeprefix(prefix)): metric.ci95
+        for metric in plot.metrics
+        if metric.reading == reading and metric.ci95 and metric.name.startswith(prefix)
+    }
+    return Line(
+        reading=reading,
+        points=[
+            (_x(k, ks[-1]), _y(value), f"{reading}: {prefix}{k} = {value:.1f} over {n} {plot.unit}s")
+            for k, value, n in values
+        ],
+        ranges=[
+            (_x(k, ks[-1]) + _RANGE_OFFSETS[reading], _y(low), _y(high))
+            for k, (low, high) in intervals.items()
+            if k in ks
+        ],
+        label_y=_y(values[-1][1]),
+    )
+
+
+def _x_ticks(ks: Sequence[int]) -> list[tuple[float, int]]:
+    """Return the marks of the axis of k: at equal distances from 1, and the last k, which no other mark is close to."""
+    last = ks[-1]
+    step = math.ceil(last / _MOST_X_TICKS)
+    return [(_x(k, last), k) for k in ks if k == last or ((k - 1) % step == 0 and last - k >= step / 2)]
+
+
+def _with_labels_apart(lines: list[Line]) -> list[Line]:
+    """Move the names of two readings apart if they would overlap; the upper one moves up."""
+    if len(lines) < 2 or abs(lines[0].label_y - lines[1].label_y) >= _LABEL_HEIGHT:
         return lines
-    up, down = (-7, 8) if lines[0].end <= lines[1].end else (8, -7)
-    return [msgspec.structs.replace(line, end=line.end + by) for line, by in zip(lines, (up, down), strict=True)]
+    up, down = -7, 8  # together a label's height
+    shifts = (up, down) if lines[0].label_y <= lines[1].label_y else (down, up)
+    return [
+        msgspec.structs.replace(line, label_y=line.label_y + shift) for line, shift in zip(lines, shifts, strict=True)
+    ]

@@ -8,7 +8,7 @@ import math
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader import resources
 from grader.data.images import FORMATS
@@ -21,13 +21,20 @@ if TYPE_CHECKING:
 
     from grader.data.images import Picture
 
-Thumbnail = tuple[str, int, int]
-"""Data URL, width, height."""
 
-_PIXELS = 150_000_000
+class Thumbnail(NamedTuple):
+    """An image as a page has it."""
+
+    url: str
+    """A data URL."""
+    width: int
+    height: int
+
+
+_MAX_PIXELS = 150_000_000
 """Maximum number of pixels of all images of a page, if they were squares: 6 to 13 MB."""
-_LARGEST, _SMALLEST = 1024, 256
-"""Longest side in pixels: a larger image shows no more on a screen, in a smaller one nothing can be read."""
+_LARGEST_SIDE, _SMALLEST_SIDE = 1024, 256
+"""In pixels: a larger image shows no more on a screen, in a smaller one nothing can be read."""
 _QUALITY = 75
 
 
@@ -72,7 +79,7 @@ def thumbnails(pictures: Mapping[str, Picture]) -> list[Thumbnail | None]:
 
 def side_of(number: int) -> int:
     """Return the longest side in pixels of each of so many images."""
-    return max(_SMALLEST, min(_LARGEST, round(math.sqrt(_PIXELS / number))))
+    return max(_SMALLEST_SIDE, min(_LARGEST_SIDE, round(math.sqrt(_MAX_PIXELS / number))))
 
 
 def _thumbnail(key: str, picture: Picture, side: int) -> Thumbnail | None:
@@ -81,9 +88,9 @@ def _thumbnail(key: str, picture: Picture, side: int) -> Thumbnail | None:
 
     # A decoder can raise any error for untrusted bytes. Then no image is shown.
     try:
-        with Image.open(picture if isinstance(picture, Path) else io.BytesIO(picture), formats=FORMATS) as opened:
-            opened.draft("RGB", (side, side))
-            image = _plain(opened)
+        with Image.open(picture if isinstance(picture, Path) else io.BytesIO(picture), formats=FORMATS) as original:
+            original.draft("RGB", (side, side))
+            image = _in_webp_mode(original)
             image.thumbnail((side, side), reducing_gap=2.0)
             file = io.BytesIO()
             image.save(file, "WEBP", quality=_QUALITY, method=2)
@@ -91,10 +98,11 @@ def _thumbnail(key: str, picture: Picture, side: int) -> Thumbnail | None:
         raise _TooLargeError(key, str(error)) from error
     except Exception:
         return None
-    return "data:image/webp;base64," + base64.b64encode(file.getvalue()).decode(), image.width, image.height
+    url = "data:image/webp;base64," + base64.b64encode(file.getvalue()).decode()
+    return Thumbnail(url, image.width, image.height)
 
 
-def _plain(image: Image) -> Image:
+def _in_webp_mode(image: Image) -> Image:
     """Return an image in a mode that WebP supports."""
-    transparent = image.mode in {"RGBA", "LA", "PA"} or "transparency" in image.info
-    return image.convert("RGBA" if transparent else "RGB")
+    is_transparent = image.mode in {"RGBA", "LA", "PA"} or "transparency" in image.info
+    return image.convert("RGBA" if is_transparent else "RGB")

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import zlib
-from collections import defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.decisions.comparison import item_values
 from grader.reports.document import Items
 from grader.reports.questions import Gap
+from grader.reports.views.sample_rows import output_of
 from grader.reports.web import images
 from grader.reports.why import about_official
 from grader.results import READINGS, Calls, Reading, SampleResult
@@ -30,16 +32,18 @@ if TYPE_CHECKING:
     from grader.results import Report
     from grader.scorers.interface import ExecutedProgram
     from grader.scorers.registry import AnyScorer
-    from grader.task import Task
 
-_TOTAL = 30_000_000
+_MAX_OUTPUT_CHARACTERS = 30_000_000
 """Maximum number of characters of raw output in a page."""
-_LIMITS = (200_000, 100_000, 50_000, 20_000, 10_000, 5_000, 2_000)
-_PACKS = 64
+_OUTPUT_LIMITS = (200_000, 100_000, 50_000, 20_000, 10_000, 5_000, 2_000)
+"""Characters of one output: the largest of these limits with which all outputs fit in a page."""
+_MAX_PACKS = 64
 """Maximum number of packs of items with their texts: one is unpacked to open an item."""
-_BLURB = 240
+_BLURB_CHARACTERS = 240
 """Characters of a question in lists."""
-_LONGEST = 8_000
+_LIST_CHARACTERS = 400
+"""Characters of any other text in lists."""
+_MAX_CHARACTERS = 8_000
 """Characters of any other text of a sample."""
 
 
@@ -61,11 +65,11 @@ class PageRun:
 def build(*runs: PageRun) -> Items:
     """Pack the items of one run, or of two."""
     first, scorer = runs[0].report, runs[0].findings.scorer
-    texts = _Texts(runs)
-    pictures, tasks = _images_of(runs)
-    thumbnails = images.thumbnails_of(pictures, tasks)
-    items = _items(runs, scorer, texts, list(pictures))
-    per_pack = max(1, -(-len(items) // _PACKS))
+    outputs = _Outputs(runs)
+    pictures, image_of = _images_of(runs)
+    thumbnails = images.thumbnails_of(pictures, image_of)
+    items = _items(runs, scorer, outputs, list(pictures))
+    per_pack = max(1, math.ceil(len(items) / _MAX_PACKS))
     data = {
         "benchmark": first.benchmark,
         "name": runs[0].findings.name,
@@ -77,23 +81,23 @@ def build(*runs: PageRun) -> Items:
         "wholeUnits": scorer.has_units,
         "unit": runs[0].material.unit,
         "aboutOfficial": about_official(first.benchmark),
-        "sizes": [image and image[1:] for image in thumbnails],
+        "sizes": [(image.width, image.height) if image is not None else None for image in thumbnails],
         "runs": [_run(run) for run in runs],
         "perPack": per_pack,
-        "items": [_in_lists(item) for item in items],
+        "items": [_list_entry(item) for item in items],
     }
-    broken = sum(image is None for image in thumbnails)
+    gaps = list(dict.fromkeys(gap for run in runs for gap in run.material.gaps))
+    if outputs.shortened:
+        gaps.append(Gap(what="predictions", why=outputs.why_shortened()))
+    if broken := thumbnails.count(None):
+        gaps.append(Gap(what="images", why=f"{broken} of {len(thumbnails)} images cannot be read."))
     return Items(
         data=_pack(data),
-        packs=[_pack(items[at : at + per_pack]) for at in range(0, len(items), per_pack)],
-        images=[image[0] if image else "" for image in thumbnails],
-        gaps=[
-            *dict.fromkeys(gap for run in runs for gap in run.material.gaps),
-            *([Gap(what="predictions", why=texts.why())] if texts.cut else []),
-            *([Gap(what="images", why=f"{broken} of {len(thumbnails)} images cannot be read.")] if broken else []),
-        ],
+        packs=[_pack(items[start : start + per_pack]) for start in range(0, len(items), per_pack)],
+        images=[image.url if image is not None else "" for image in thumbnails],
+        gaps=gaps,
         runs=len(runs),
-        reading=_first_reading(runs),
+        reading=_initial_reading(runs),
     )
 
 
@@ -103,7 +107,7 @@ def _pack(value: object) -> str:
     return base64.b64encode(zlib.compress(data, 7)).decode()
 
 
-def _first_reading(runs: Sequence[PageRun]) -> str:
+def _initial_reading(runs: Sequence[PageRun]) -> str:
     """Return the reading with which two runs open: careful, unless it is the same in both."""
     careful = [[sample.careful for sample in run.report.samples] for run in runs]
     return "official" if careful[0] == careful[-1] else "careful"
@@ -121,7 +125,7 @@ def _run(run: PageRun) -> dict[str, object]:
         "name": run.name,
         "model": report.model or "",
         "file": report.provenance.predictions,
-        "made": dict(_flat(findings.provenance)),
+        "made": dict(_flatten(findings.provenance)),
         "notes": [*findings.between_readings, *findings.notes],
         "unscored": report.unscored,
         "whyUnscored": findings.why_unscored,
@@ -130,36 +134,39 @@ def _run(run: PageRun) -> dict[str, object]:
     }
 
 
-def _flat(facts: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:
+def _flatten(facts: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]]:
     """Yield facts as (name, text); a part of a fact is named `fact: part`."""
     for name, value in facts.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{before}{name}: ")
+            yield from _flatten(value, f"{prefix}{name}: ")
         else:
-            yield f"{before}{name}", ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            yield f"{prefix}{name}", ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 # --- items --------------------------------------------------------------------------------------------------------
 
 
-def _in_lists(item: dict[str, Any]) -> dict[str, object]:
+def _list_entry(item: dict[str, Any]) -> dict[str, object]:
     """Return what lists and searches need of an item."""
     names = ("name", "unit", "groups", "values", "rounds")
     return {name: item[name] for name in names if name in item} | {
         "blurb": _blurb(item["tasks"][0]),
-        "runs": [[_in_list(sample) for sample in samples] for samples in item["runs"]],
+        "runs": [[_list_sample(sample) for sample in samples] for samples in item["runs"]],
     }
 
 
-def _in_list(sample: dict[str, Any]) -> dict[str, object]:
-    found: dict[str, object] = {
+def _list_sample(sample: dict[str, Any]) -> dict[str, object]:
+    """Return what lists and searches need of a sample."""
+    entry: dict[str, object] = {
         name: sample[name] for name in ("qid", "sample", "seconds", "differs") if name in sample
     }
     for name in READINGS:
         reading = sample[name]
-        found[name] = {part: reading[part][:400] for part in ("outcome", "answer", "rule", "detail") if part in reading}
-    test = " ".join(sample.get("failedTest", "").split())[:_BLURB]
-    return found | ({"failedTest": test} if test else {})
+        parts = ("outcome", "answer", "rule", "detail")
+        entry[name] = {part: reading[part][:_LIST_CHARACTERS] for part in parts if part in reading}
+    if test := " ".join(sample.get("failedTest", "").split())[:_BLURB_CHARACTERS]:
+        entry["failedTest"] = test
+    return entry
 
 
 def _blurb(task: dict[str, Any]) -> str:
@@ -169,35 +176,40 @@ def _blurb(task: dict[str, Any]) -> str:
     )
     if not task.get("text") and '"""' in text:
         text = text.split('"""')[1].partition("Parameters:")[0]
-    return " ".join(text.split())[:_BLURB]
+    return " ".join(text.split())[:_BLURB_CHARACTERS]
 
 
-def _items(runs: Sequence[PageRun], scorer: AnyScorer, texts: _Texts, pictures: list[str]) -> list[dict[str, Any]]:
+def _items(
+    runs: Sequence[PageRun], scorer: AnyScorer, outputs: _Outputs, image_keys: list[str]
+) -> list[dict[str, Any]]:
+    """Return all items, with everything that a page shows of them. `image_keys`: in the order of the page's images."""
     group = by_observation if len(runs) > 1 or scorer.has_units else by_task
-    members = [group(run.report.samples) for run in runs]
-    values = _values(runs, scorer) if len(runs) > 1 else []
-    differing = [{(s.qid, s.sample) for s in run.findings.differing_samples} for run in runs]
-    places = {key: at for at, key in enumerate(pictures)}
-    made = []
-    for name in dict.fromkeys(item for of_run in members for item in of_run):
-        samples = [of_run.get(name, []) for of_run in members]
-        every = [sample for of_run in samples for sample in of_run]
+    samples_by_run = [group(run.report.samples) for run in runs]
+    values_by_run = _values(runs, scorer) if len(runs) > 1 else []
+    differing_by_run = [{(s.qid, s.sample) for s in run.findings.differing_samples} for run in runs]
+    image_indexes = {key: index for index, key in enumerate(image_keys)}
+    items = []
+    for name in dict.fromkeys(name for samples in samples_by_run for name in samples):
+        item_samples = [samples.get(name, []) for samples in samples_by_run]
+        all_samples = [sample for samples in item_samples for sample in samples]
         item: dict[str, Any] = {
             "name": name,
-            "unit": every[0].observation,
-            "groups": list(every[0].labels()),
-            "tasks": [_task(qid, runs, places) for qid in dict.fromkeys(sample.qid for sample in every)],
+            "unit": all_samples[0].observation,
+            "groups": list(all_samples[0].labels()),
+            "tasks": [_task(qid, runs, image_indexes) for qid in dict.fromkeys(sample.qid for sample in all_samples)],
             "runs": [
-                [_sample(sample, run, scorer, texts, (sample.qid, sample.sample) in differ) for sample in of_run]
-                for of_run, run, differ in zip(samples, runs, differing, strict=True)
+                [_sample(sample, run, scorer, outputs, (sample.qid, sample.sample) in differing) for sample in samples]
+                for samples, run, differing in zip(item_samples, runs, differing_by_run, strict=True)
             ],
         }
-        if values:
-            item["values"] = [{reading: found.get(name) for reading, found in of_run.items()} for of_run in values]
+        if values_by_run:
+            item["values"] = [
+                {reading: values.get(name) for reading, values in readings.items()} for readings in values_by_run
+            ]
         if scorer.has_units:
-            item["rounds"] = [_rounds(of_run, scorer) for of_run in samples]
-        made.append(item)
-    return made
+            item["rounds"] = [_rounds(samples, scorer) for samples in item_samples]
+        items.append(item)
+    return items
 
 
 def _values(runs: Sequence[PageRun], scorer: AnyScorer) -> list[dict[str, dict[str, float | None]]]:
@@ -208,14 +220,13 @@ def _values(runs: Sequence[PageRun], scorer: AnyScorer) -> list[dict[str, dict[s
 
 def _rounds(members: list[SampleResult], scorer: AnyScorer) -> list[dict[str, str]]:
     """Return the outcomes of a unit in both readings, for each of its rounds."""
-    rounds = by_round(members)
-    found = (scorer.sample_details(rounds[at][0]).unit for at in sorted(rounds))
-    return [{name: outcome.value for name, outcome in one.items()} for one in found if one]
+    units = (scorer.sample_details(samples[0]).unit for _, samples in sorted(by_round(members).items()))
+    return [{reading: outcome.value for reading, outcome in unit.items()} for unit in units if unit]
 
 
-def _task(qid: str, runs: Sequence[PageRun], places: dict[str, int]) -> dict[str, object]:
+def _task(qid: str, runs: Sequence[PageRun], image_indexes: dict[str, int]) -> dict[str, object]:
     """Return a task's question with its options, gold answer, image and texts; only its id if it is not known."""
-    task: Task | None = next((found for run in runs if (found := run.material.tasks.get(qid))), None)
+    task = next((run.material.tasks[qid] for run in runs if qid in run.material.tasks), None)
     if task is None:
         return {"qid": qid}
     image = next((key for run in runs if (key := run.material.image_of.get(qid))), "")
@@ -224,7 +235,7 @@ def _task(qid: str, runs: Sequence[PageRun], places: dict[str, int]) -> dict[str
         "text": task.text,
         "options": list(task.options.items()),
         "gold": task.gold,
-        **({"image": places[image]} if image in places else {}),
+        **({"image": image_indexes[image]} if image in image_indexes else {}),
         "blocks": [
             {"kind": block.kind, "title": block.title, "content": block.content, "open": block.is_open}
             for block in task.blocks
@@ -233,45 +244,46 @@ def _task(qid: str, runs: Sequence[PageRun], places: dict[str, int]) -> dict[str
 
 
 def _sample(
-    sample: SampleResult, run: PageRun, scorer: AnyScorer, texts: _Texts, is_different: bool
+    sample: SampleResult, run: PageRun, scorer: AnyScorer, outputs: _Outputs, is_different: bool
 ) -> dict[str, object]:
     """Return a sample: both readings, its output, and its program."""
     details = scorer.sample_details(sample)
     programs = run.material.programs.get(sample.qid, [])
-    text = run.material.predictions.get(sample.qid, [])[sample.sample : sample.sample + 1]
-    first = sample.calls.first if isinstance(sample.calls, Calls) else None
-    found: dict[str, object] = {
+    output = output_of(run.material.predictions, sample)
+    call = sample.calls.first if isinstance(sample.calls, Calls) else None
+    facts: dict[str, object] = {
         "qid": sample.qid,
         "sample": sample.sample,
         "seconds": round(sample.seconds, 3),
         "differs": is_different,
-        "official": _reading(sample.official, text, texts, details.official),
-        "careful": _reading(sample.careful, text, texts, details.careful),
+        "official": _reading(sample.official, output, outputs, details.official),
+        "careful": _reading(sample.careful, output, outputs, details.careful),
         "kind": details.kind,
         "facts": details.facts,
-        "failedTest": details.failed_test[:_LONGEST],
-        "call": first and [part[:_LONGEST] for part in (first.call, first.expected, first.returned)],
+        "failedTest": details.failed_test[:_MAX_CHARACTERS],
+        "call": call and [part[:_MAX_CHARACTERS] for part in (call.call, call.expected, call.returned)],
     }
     if sample.sample < len(programs):
-        found["program"] = _program(programs[sample.sample], details.failed_line)
+        facts["program"] = _program(programs[sample.sample], details.failed_line)
     # An empty output is not the same as none.
-    return _without_empty(found) | (texts.output(text[0]) if text else {})
+    return _without_empty(facts) | (outputs.shown(output) if output is not None else {})
 
 
 def _reading(
-    reading: Reading, text: list[str], texts: _Texts, facts: list[tuple[str, str | bool | None]]
+    reading: Reading, output: str | None, outputs: _Outputs, facts: list[tuple[str, str | bool | None]]
 ) -> dict[str, object]:
-    span = texts.span(text[0], reading.span) if text and isinstance(reading.span, tuple) else None
-    found = {
-        "outcome": reading.outcome.value,
-        "credit": reading.credit,
-        "answer": reading.answer,
-        "detail": reading.detail[:_LONGEST],
-        "rule": reading.rule_name,
-        "span": span,
-        "facts": facts,
-    }
-    return _without_empty(found)
+    span = outputs.shown_span(output, reading.span) if output is not None and isinstance(reading.span, tuple) else None
+    return _without_empty(
+        {
+            "outcome": reading.outcome.value,
+            "credit": reading.credit,
+            "answer": reading.answer,
+            "detail": reading.detail[:_MAX_CHARACTERS],
+            "rule": reading.rule_name,
+            "span": span,
+            "facts": facts,
+        }
+    )
 
 
 def _without_empty(facts: Mapping[str, object]) -> dict[str, object]:
@@ -285,14 +297,18 @@ def _without_empty(facts: Mapping[str, object]) -> dict[str, object]:
 
 def _program(run: ExecutedProgram, failed_line: int | None) -> dict[str, object]:
     """Return a program, its result, the lines [from, to) that the model wrote, and the line of the failed test."""
-    at = run.program.rfind(run.completion) if run.completion else -1
-    end = at + len(run.completion)
-    is_whole = at >= 0 and run.program[at - 1 : at] in {"", "\n"} and run.program[end : end + 1] in {"", "\n"}
-    before = run.program.count("\n", 0, max(0, at))
+    own_lines = None
+    start = run.program.rfind(run.completion) if run.completion else -1
+    end = start + len(run.completion)
+    begins_line = run.program[start - 1 : start] in {"", "\n"}
+    ends_line = run.program[end : end + 1] in {"", "\n"}
+    if start >= 0 and begins_line and ends_line:
+        first = run.program.count("\n", 0, start)
+        own_lines = [first, first + run.completion.rstrip("\n").count("\n") + 1]
     return {
         "text": run.program.rstrip("\n"),
-        "result": run.result[:_LONGEST],
-        "own": [before, before + run.completion.rstrip("\n").count("\n") + 1] if is_whole else None,
+        "result": run.result[:_MAX_CHARACTERS],
+        "own": own_lines,
         "failed": None if failed_line is None else failed_line - 1,
     }
 
@@ -300,50 +316,52 @@ def _program(run: ExecutedProgram, failed_line: int | None) -> dict[str, object]
 # --- outputs ------------------------------------------------------------------------------------------------------
 
 
-class _Texts:
+class _Outputs:
     """The outputs of a page, of which long ones lose their middle if all together are too long."""
 
     def __init__(self, runs: Sequence[PageRun]) -> None:
-        lengths: dict[int, int] = defaultdict(int)
-        for run in runs:
-            for texts in run.material.predictions.values():
-                for text in texts:
-                    lengths[len(text)] += 1
-        fitting = (
-            limit for limit in _LIMITS if sum(min(size, limit) * many for size, many in lengths.items()) <= _TOTAL
-        )
-        self._limit = next(fitting, _LIMITS[-1])
-        self.cut = sum(many for size, many in lengths.items() if size > self._limit)
-        """Number of outputs that are cut."""
+        lengths = Counter(len(text) for run in runs for texts in run.material.predictions.values() for text in texts)
+        self._limit = _OUTPUT_LIMITS[-1]
+        for limit in _OUTPUT_LIMITS:
+            if sum(min(length, limit) * number for length, number in lengths.items()) <= _MAX_OUTPUT_CHARACTERS:
+                self._limit = limit
+                break
+        self.shortened = sum(number for length, number in lengths.items() if length > self._limit)
+        """Number of outputs without their middle."""
 
-    def why(self) -> str:
-        """Return a sentence about the outputs that are cut."""
-        return f"{self.cut} outputs are longer than {self._limit:,} characters; the middle of them is left out."
+    def why_shortened(self) -> str:
+        """Return a sentence about the outputs without their middle."""
+        return f"{self.shortened} outputs are longer than {self._limit:,} characters; the middle of them is left out."
 
-    def _gap(self, text: str) -> tuple[int, int]:
-        """Return the range [start, end) of the characters that are left out."""
+    def _middle(self, text: str) -> tuple[int, int]:
+        """Return the range [start, end) of the characters that are left out; two thirds of the others are before it."""
         if len(text) <= self._limit:
             return len(text), len(text)
         start = self._limit * 2 // 3
         return start, len(text) - (self._limit - start)
 
-    def output(self, text: str) -> dict[str, object]:
+    def shown(self, text: str) -> dict[str, object]:
         """Return `output`, and `cut` if a part is left out: its position in UTF-16 code units, and its length."""
-        start, end = self._gap(text)
+        start, end = self._middle(text)
         if start == end:
             return {"output": text}
-        return {"output": text[:start] + text[end:], "cut": [_units(text[:start]), end - start]}
+        return {"output": text[:start] + text[end:], "cut": [_code_units(text[:start]), end - start]}
 
-    def span(self, text: str, span: tuple[int, int]) -> list[int] | None:
+    def shown_span(self, text: str, span: tuple[int, int]) -> list[int] | None:
         """Convert the range [start, end) of an output to UTF-16 code units of the shown text; None if not shown."""
-        first, last = span
-        start, end = self._gap(text)
-        if not 0 <= first < last <= len(text) or (first < end and last > start):
+        start, end = span
+        middle_start, middle_end = self._middle(text)
+        is_valid = 0 <= start < end <= len(text)
+        overlaps_middle = start < middle_end and end > middle_start
+        if not is_valid or overlaps_middle:
             return None
-        before = _units(text[:first]) if last <= start else _units(text[:start]) + _units(text[end:first])
-        return [before, before + _units(text[first:last])]
+        if end <= middle_start:
+            shown_start = _code_units(text[:start])
+        else:
+            shown_start = _code_units(text[:middle_start]) + _code_units(text[middle_end:start])
+        return [shown_start, shown_start + _code_units(text[start:end])]
 
 
-def _units(text: str) -> int:
+def _code_units(text: str) -> int:
     """Return the length of a text in UTF-16 code units, as a browser counts it."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -4,7 +4,7 @@ import msgspec
 
 from grader.reports.document import Cell, Column, Table, cells
 from grader.reports.formats.terminal import table_lines
-from grader.reports.text import cut, wrapped
+from grader.reports.text import cut, wrap
 from grader.results import Metric, Note, Reading, Report
 from grader.scorers.choice.facts import ChoiceFacts
 from tests.made_runs import figures, report, tasks
@@ -156,13 +156,13 @@ def test_a_text_is_cut_after_a_word_if_it_has_words() -> None:
 
 def test_prose_on_a_terminal_breaks_no_word_and_no_command() -> None:
     text = "  q1: the first call was not answered as it should be; run `grade show vstar q1` for more"
-    assert wrapped(text, 40).splitlines() == [
+    assert wrap(text, 40).splitlines() == [
         "  q1: the first call was not answered as",
         "    it should be; run",
         "    `grade show vstar q1` for more",
     ]
-    assert wrapped(text, 120) == text
-    assert wrapped("a power of 80 % at a level of 5 % of all", 32).splitlines() == [
+    assert wrap(text, 120) == text
+    assert wrap("a power of 80 % at a level of 5 % of all", 32).splitlines() == [
         "a power of 80 % at a level of",
         "  5 % of all",
     ]
