@@ -75,7 +75,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "sums/questions.jsonl").write_text("".join(rows))
     replies = ", ".join(f'{{"qid": "{qid}", "predictions": ["{qid}"]}}' for qid in IDS)
     (tmp_path / "p.json").write_text(f"[{replies}]")
-    monkeypatch.setitem(registry._OWN, "counted", f"{__name__}:Counted")
+    monkeypatch.setitem(registry._BUILT_IN, "counted", f"{__name__}:Counted")
     monkeypatch.chdir(tmp_path)
     registry.scorer.cache_clear()
     MADE.clear()

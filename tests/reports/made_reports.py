@@ -138,7 +138,7 @@ class ManyFacts(MultipleChoice):
     """A scorer that keeps a hundred facts of a run, each of them the report's first note."""
 
     def summary(self, report: Report) -> Summary:
-        return Summary(made={f"{n}{report.notes[0].text}": report.notes[0].text for n in range(100)})
+        return Summary(facts={f"{n}{report.notes[0].text}": report.notes[0].text for n in range(100)})
 
 
 def hostile_gates(text: str) -> list[GateResult]:
