@@ -152,8 +152,8 @@ class AnswerComparison(msgspec.Struct, frozen=True, kw_only=True):
     """Of a reference solution: whether it changes no argument and prints nothing."""
     varies: bool = False
     """Whether a reference solution's runs differ."""
-    order: str = ""
-    """The form in which its answers have no order, if that differs."""
+    is_unordered: bool = False
+    """Whether they differ in the order of items, so that its answers have none."""
 
 
 class ComparedAnswers(msgspec.Struct, frozen=True, kw_only=True):

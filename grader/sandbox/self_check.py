@@ -113,7 +113,7 @@ def _judge(is_right: bool) -> dict[str, Any]:
 
 
 def _compare(is_right: bool) -> dict[str, Any]:
-    pair = {"number": 0, "expected": f"{_value(True)}\n", "given": f"{_value(is_right)}\n", "input": "4 5\n"}
+    pair = {"number": 0, "expected": f"{_value(True)}\n", "answer": f"{_value(is_right)}\n", "input": "4 5\n"}
     return {"compare": {"function": "", "rules": ["exact", "trimmed"], "pairs": [pair]}}
 
 

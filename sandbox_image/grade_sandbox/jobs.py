@@ -96,7 +96,7 @@ class Pair(TypedDict):
     number: int
     """The number of the input."""
     expected: str
-    given: NotRequired[str]
+    answer: NotRequired[str]
     """Missing if the program gave no answer, or if `same` is set."""
     same: NotRequired[bool]
     """Whether the answer is the expected one, byte for byte."""
@@ -120,16 +120,16 @@ class Compare(TypedDict):
 
     function: str
     """Empty: the answers are printed texts."""
-    left: NotRequired[bool]
+    with_arguments: NotRequired[bool]
     """Whether the answers are changed arguments and printed texts, because the function returns nothing."""
     rules: Sequence[str]
     """The comparisons of the official and of the careful reading; see comparisons.py."""
     checker: NotRequired[str]
     evalplus: NotRequired[EvalPlus]
     pairs: Sequence[Pair]
-    order: NotRequired[str]
-    """The form in which the reference's answers have no order; see varying.py."""
-    finds_order: NotRequired[bool]
+    is_unordered: NotRequired[bool]
+    """Whether the reference's answers have no order; see varying.py."""
+    is_reference: NotRequired[bool]
     """Whether the pairs are answers of the reference itself, and the job finds out how its runs differ."""
 
 

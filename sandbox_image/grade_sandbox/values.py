@@ -58,6 +58,11 @@ class UnsendableError(Exception):
     """Raised for a value that cannot be serialized; the text names its type."""
 
 
+def error_text(error: BaseException) -> str:
+    """Return an exception for people: its type, and the beginning of its text, which may have any length."""
+    return f"{type(error).__name__}: {str(error)[:200]}"
+
+
 class EndlessError(BaseException):
     """Raised if somebody reads more items of an iterator than were sent."""
 
@@ -363,7 +368,7 @@ class Reader:
         except MalformedError:
             raise
         except Exception as error:  # Each content can be anything of JSON.
-            raise MalformedError(f"{type(error).__name__}: {str(error)[:200]}") from None
+            raise MalformedError(error_text(error)) from None
 
     def _parts(self, number: int) -> Sequence[Any]:
         kind, content = self._nodes[number]

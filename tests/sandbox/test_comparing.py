@@ -75,7 +75,7 @@ def test_every_comparison_that_a_protocol_may_name_exists(name: str) -> None:
 
 def both(expected: Any, given: Any, *, function: str = "f", is_mbpp: bool = False) -> tuple[bool, bool]:
     """Return whether an answer is right by EvalPlus' rule (official), and part by part (careful)."""
-    found: tuple[bool, bool] = evalplus.EvalPlus(function, 0.0, is_mbpp=is_mbpp).rights([], expected, given)
+    found: tuple[bool, bool] = evalplus.EvalPlus(function, 0.0, is_mbpp=is_mbpp).verdicts([], expected, given)
     return found
 
 
@@ -119,19 +119,21 @@ def test_what_evalplus_compares_as_sets_is_right_in_both_readings() -> None:
 
 def test_a_scalar_of_numpy_is_compared_as_a_number_in_evalplus_special_cases() -> None:
     """Comparisons with it give NumPy's `True`, which no message can have: then the other verdicts were lost too."""
-    found = evalplus.EvalPlus("digit_distance_nums", 0.0, is_mbpp=True).rights([1, 1], 7, numpy.int64(0))
+    found = evalplus.EvalPlus("digit_distance_nums", 0.0, is_mbpp=True).verdicts([1, 1], 7, numpy.int64(0))
     assert json.dumps(found) == "[true, true]"
 
 
 @each("function", ["sum_div", "are_equivalent"])
 def test_a_constant_that_evalplus_accepts_everywhere_is_right_only_officially(function: str) -> None:
     compared = evalplus.EvalPlus(function, 0.0, is_mbpp=True)
-    assert compared.rights([1, 1], 7, 0) == (True, False)
-    assert compared.rights([1, 1], 7, 7) == (True, True)
+    assert compared.verdicts([1, 1], 7, 0) == (True, False)
+    assert compared.verdicts([1, 1], 7, 7) == (True, True)
 
 
 def test_a_named_tuple_is_a_tuple() -> None:
-    given = comparing.value_of(forged(["record", [["", "P", "x", "y"], [3, 4]]], ["int", 1], ["list", [5]], ["int", 2]))
+    given = comparing.answer_of(
+        forged(["record", [["", "P", "x", "y"], [3, 4]]], ["int", 1], ["list", [5]], ["int", 2])
+    )
     assert comparisons.same_values([1, [2]], given)
     assert comparisons.near_values([1, [2]], given)
 
@@ -150,7 +152,7 @@ def test_a_list_is_no_tuple_where_tests_compare_with_one(expected: Any, given: A
 
 
 def test_an_array_is_not_the_list_that_livecodebench_expects() -> None:
-    given = comparing.value_of(reply(ARRAY([1, 2])))
+    given = comparing.answer_of(reply(ARRAY([1, 2])))
     assert not comparisons.same_values([1, 2], given)
     assert comparisons.near_values([1, 2], given)
 
@@ -174,8 +176,8 @@ def test_values_that_python_cannot_compare_are_not_right_and_end_no_run() -> Non
 
 def test_plain_answers_are_read() -> None:
     for value in ({-1, -2}, Fraction(-3, 4), [1.5, (None, "a")]):
-        assert comparing.value_of(reply(value)) == value
-    assert comparing.value_of(reply(math.nan)) != comparing.value_of(reply(math.nan))
+        assert comparing.answer_of(reply(value)) == value
+    assert comparing.answer_of(reply(math.nan)) != comparing.answer_of(reply(math.nan))
 
 
 @each(
@@ -190,13 +192,13 @@ def test_plain_answers_are_read() -> None:
     },
 )
 def test_what_is_no_plain_data_equals_nothing(given: str) -> None:
-    assert isinstance(comparing.value_of(given), comparing.Opaque)
+    assert isinstance(comparing.answer_of(given), comparing.Opaque)
 
 
 def test_large_answers_are_equal_if_their_digests_are() -> None:
     one, other = (json.dumps({"digest": digest, "length": 9_000_000}) for digest in ("a", "b"))
-    assert comparing.value_of(one) == comparing.value_of(one)
-    assert comparing.value_of(one) != comparing.value_of(other)
+    assert comparing.answer_of(one) == comparing.answer_of(one)
+    assert comparing.answer_of(one) != comparing.answer_of(other)
 
 
 def compare(*pairs: dict[str, Any], function: str = "f", **more: Any) -> dict[str, Any]:
@@ -210,10 +212,10 @@ def compare(*pairs: dict[str, Any], function: str = "f", **more: Any) -> dict[st
 def test_answers_are_compared_in_a_process_with_limits() -> None:
     one, other, error = reply(1), reply(2), reply(ValueError("no"), "raised")
     made = compare(
-        {"expected": one, "given": one},
-        {"expected": one, "given": other},
-        {"expected": one, "given": error},
-        {"expected": one, "given": "not a message"},
+        {"expected": one, "answer": one},
+        {"expected": one, "answer": other},
+        {"expected": one, "answer": error},
+        {"expected": one, "answer": "not a message"},
         {"expected": one},
     )["compared"]
     assert made["verdicts"] == [[True, True, ""], *([False, False, text] for text in ("", "ValueError: no", "", ""))]
@@ -235,9 +237,9 @@ _EQUAL_HASHES = [["int", hex(((1 << 61) - 1) * number)] for number in range(1, 4
     },
 )
 def test_a_bomb_is_never_right_and_ends_no_more_than_its_comparison(bomb: str) -> None:
-    made = compare({"expected": bomb, "given": bomb.replace(" ", "")}, {"expected": reply([]), "given": bomb})
+    made = compare({"expected": bomb, "answer": bomb.replace(" ", "")}, {"expected": reply([]), "answer": bomb})
     assert made.get("compared", {}).get("verdicts", [[], [False]])[1][0] is False
-    again = compare({"expected": reply(1), "given": reply(1.0)})
+    again = compare({"expected": reply(1), "answer": reply(1.0)})
     assert again["compared"]["verdicts"] == [[True, True, ""]]
 
 
@@ -252,16 +254,16 @@ def test_where_a_function_returns_nothing_its_changed_arguments_and_what_it_prin
     call, expected = left([2, 1], [1, 2], "done\n")
     told = (([1, 2], "done \n"), ([2, 1], "done\n"), ([1, 2], ""), ([1, 2], "done\n", 7))
     answers = [left([2, 1], *one) for one in told]
-    pairs = [{"expected": expected, "given": given, "input": call} for _, given in answers]
-    found = compare(*pairs, left=True)["compared"]["verdicts"]
+    pairs = [{"expected": expected, "answer": given, "input": call} for _, given in answers]
+    found = compare(*pairs, with_arguments=True)["compared"]["verdicts"]
     assert [tuple(one[:2]) for one in found] == [(True, True), (True, False), (True, False), (False, True)]
 
 
 @each(("after", "printed", "is_silent"), [([2, 1], "", True), ([1, 2], "", False), ([2, 1], "x", False)])
 def test_a_reference_that_changes_and_prints_nothing_is_silent(after: list[int], printed: str, is_silent: bool) -> None:
     call, expected = left([2, 1], after, printed)
-    pair = {"expected": expected, "given": expected, "input": call}
-    assert compare(pair, left=True, finds_order=True)["compared"]["is_silent"] is is_silent
+    pair = {"expected": expected, "answer": expected, "input": call}
+    assert compare(pair, with_arguments=True, is_reference=True)["compared"]["is_silent"] is is_silent
 
 
 # --- checkers -----------------------------------------------------------------------------------------------------
@@ -278,7 +280,7 @@ def check(given, output, expected):
 
 
 def checked(*answers: str, expected: str = "1 2", checker: str = CHECKER) -> dict[str, Any]:
-    pairs = [{"expected": expected, "given": answer, "input": ""} for answer in answers]
+    pairs = [{"expected": expected, "answer": answer, "input": ""} for answer in answers]
     return dict(compare(*pairs, function="", checker=checker)["compared"])
 
 
@@ -336,9 +338,9 @@ def test_an_answer_that_is_written_as_the_expected_one_is_not_said_to_have_other
 
 
 def test_what_was_not_sent_whole_is_named_in_plain_words() -> None:
-    assert repr(comparing.value_of(reply(iter([1])))) == "<a value of type iterator>"
+    assert repr(comparing.answer_of(reply(iter([1])))) == "<a value of type iterator>"
     large = reply("a value of more than 32 MB", "unsent")
-    assert repr(comparing.value_of(large)) == "<a value of more than 32 MB>"
+    assert repr(comparing.answer_of(large)) == "<a value of more than 32 MB>"
 
 
 def test_the_line_that_is_named_has_another_value_not_only_another_form() -> None:
@@ -347,7 +349,7 @@ def test_the_line_that_is_named_has_another_value_not_only_another_form() -> Non
 
 
 def test_a_comparison_without_line_breaks_names_a_token_where_the_lines_are_others() -> None:
-    answers = {"expected": "1 2\n3\n", "given": "1\n2\n4\n"}
+    answers = {"expected": "1 2\n3\n", "answer": "1\n2\n4\n"}
     why = {name: compare(answers, function="", rules=[name] * 2)["compared"]["shown"]["0"]["why"] for name in PLAIN}
     by_lines, by_tokens = "line 1 is `1`, expected `1 2`", "token 3 is `4`, expected `3`"
     assert why == dict.fromkeys(PLAIN, by_tokens) | dict.fromkeys(["exact", "lines", "trimmed"], by_lines)

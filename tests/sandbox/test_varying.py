@@ -11,25 +11,15 @@ varying = inside.load("judging.varying")
 LIKE = {
     "another order": ((["a", "b"], ["b", "a"]), ["b", "a"], ["a", "a"]),
     "a third order": ((["a", "b", "c"], ["b", "a", "c"]), ["c", "b", "a"], ["c", "b"]),
-    "lists and their items": (([["a", "b"], ["c"]], [["c"], ["b", "a"]]), [["b", "a"], ["c"]], [["a"], ["b", "c"]]),
     "a tuple": ((("a", "b"), ("b", "a")), ("b", "a"), ("b", "b")),
-    "only in a part": (({1: ["a", "b"], 2: 3}, {1: ["b", "a"], 2: 3}), {1: ["b", "a"], 2: 3}, {1: ["b", "a"], 2: 4}),
-    "words of a text": (("a, b", "b, a"), "b, a", "b, c"),
-    "characters of a text": (("ab", "ba"), "ba", "bb"),
-    "lines": (("3\na\nb", "3\nb\na"), "3\nb\na", "4\nb\na"),
-    "another choice": (("a", "b"), "c", ""),
-    "another number": ((1, 2), 3.5, float("nan")),
-    "a number in a part": (([1, 5], [1, 6]), [1, 7], [2, 7]),
-    "a number that is much larger": ((1, 2), 4, 1e300),
-    "fewer items than all runs have": (([1, 5], [2, 6]), [3, 4], [1]),
-    "no truth for a number": ((2, 3), 4, True),
-    "another kind": (([1], [2]), [3], "3"),
-    "nothing": ((["a"], ["b"]), ["c"], []),
+    "the answer of a run": (("a", "b"), "b", "c"),
+    "another kind": (([1], [2]), [2], "2"),
+    "nothing": ((["a"], ["b"]), ["b"], []),
 }  # fmt: skip
 
 
 @each("name", list(LIKE))
-def test_an_answer_is_compared_only_in_what_all_runs_have(name: str) -> None:
+def test_an_answer_is_that_of_a_run_but_for_an_order_that_differs(name: str) -> None:
     runs, right, wrong = LIKE[name]
     assert (varying.is_like(runs, right), varying.is_like(runs, wrong)) == (True, False)
 
@@ -41,16 +31,16 @@ def test_where_all_runs_agree_an_answer_has_to_be_theirs() -> None:
 
 def test_an_order_that_differs_in_one_call_is_none_in_the_others() -> None:
     answers = [(["a", "b"], ["b", "a"]), (["x", "y"], ["x", "y"])]
-    assert varying.differ(answers)
-    order = varying.order_of(answers)
-    assert varying.is_like(answers[1], ["y", "x"], order)
-    assert not varying.is_like(answers[1], ["y", "y"], order)
+    assert varying.varies(answers)
+    assert varying.has_other_order(answers)
+    assert varying.is_like(answers[1], ["y", "x"], is_unordered=True)
+    assert not varying.is_like(answers[1], ["y", "y"], is_unordered=True)
 
 
 def test_runs_without_a_difference_have_an_order() -> None:
     answers = [(["a", "b"], ["a", "b"]), ([0.1 + 0.2], [0.3])]
-    assert not varying.differ(answers)
-    assert varying.order_of(answers) is None
+    assert not varying.varies(answers)
+    assert not varying.has_other_order(answers)
 
 
 @each(

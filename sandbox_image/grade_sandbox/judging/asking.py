@@ -14,6 +14,7 @@ import io
 import random
 import sys
 import types
+from typing import Any, NamedTuple
 
 from grade_sandbox import operations, values
 from grade_sandbox.candidate.answering import RAISED, RETURNED, UNSENT
@@ -21,10 +22,9 @@ from grade_sandbox.candidate.answering import RAISED, RETURNED, UNSENT
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
-    Reply = tuple[Any, ...]
-    Answer = Callable[[str], tuple[int, str]]
+    AnswerCall = Callable[[str], tuple[int, str]]
     """Returns the number of a call, and the reply to it."""
 
 SEED = 20241
@@ -58,86 +58,88 @@ def make_repeatable() -> None:
         numpy.random.seed(SEED)
 
 
-class State:
-    """The state of the tests' process that belongs to a call."""
+class TestState:
+    """The state of the tests' process that belongs to a call: random seeds, standard input, captured output."""
 
     def __init__(self) -> None:
-        self._output, self._input = sys.stdout, sys.stdin
-        self._told: tuple[Any, str | None] = None, None
-        """Where the input comes from, and what is left of it."""
+        self._stdout, self._stdin = sys.stdout, sys.stdin
+        self._sent_input: tuple[Any, str | None] = None, None
+        """The stream of the input that the program has, and the text that is still unread there."""
         self._seeds: dict[str, Any] = {}
         """The last seed of each generator since the last call."""
-        self._listen(random, "seed")
+        self._record_seeds(random, "seed")
         numpy = sys.modules.get("numpy")
         if numpy is not None and "numpy.random" in sys.modules:
-            self._listen(numpy.random, "numpy_seed")
+            self._record_seeds(numpy.random, "numpy_seed")
 
-    def _listen(self, module: Any, name: str) -> None:
+    def _record_seeds(self, module: Any, name: str) -> None:
+        """Replace a module's `seed`, so that a call carries the last seed. One that cannot be sent becomes 0."""
         seed = module.seed
 
-        def note_seed(value: Any = None, *rest: Any) -> Any:
+        def record_and_seed(value: Any = None, *more: Any) -> Any:
             self._seeds[name] = value if type(value) in {int, str, float} else 0
-            return seed(value, *rest)
+            return seed(value, *more)
 
-        module.seed = note_seed
+        module.seed = record_and_seed
 
-    def now(self) -> dict[str, Any]:
-        """Return the state to send with a call."""
-        found, self._seeds = dict(self._seeds), {}
-        if sys.stdout is not self._output:
-            found["captures"] = True
-        given = self._given_input()
-        if given != self._told:
-            self._told = given
-            found["input"] = given[1]
-        return found
+    def take_changes(self) -> dict[str, Any]:
+        """Return what the tests have changed since the last call, to send it with the next one."""
+        changes, self._seeds = dict(self._seeds), {}
+        if sys.stdout is not self._stdout:
+            changes["captures"] = True
+        current_input = self._input()
+        if current_input != self._sent_input:
+            self._sent_input = current_input
+            changes["input"] = current_input[1]
+        return changes
 
-    def _given_input(self) -> tuple[Any, str | None]:
+    def _input(self) -> tuple[Any, str | None]:
+        """Return the stream that the tests have put in place of the standard input, and its unread text."""
         if builtins.input is not _INPUT:
             raise UnconfirmedError("the tests replace input()")
-        if sys.stdin is self._input:
+        if sys.stdin is self._stdin:
             return None, None
         if not isinstance(sys.stdin, io.StringIO):
             raise UnconfirmedError(f"the tests set sys.stdin to a {type(sys.stdin).__name__}")
         return sys.stdin, sys.stdin.getvalue()[sys.stdin.tell() :]
 
-    def after(self, printed: str, consumed: int) -> None:
-        """Apply the effects of a call: its output, and how much of the input it read."""
-        if printed and sys.stdout is not self._output:
+    def apply_effects(self, printed: str, consumed: int) -> None:
+        """Print what a call printed, and skip the characters of the input that it read."""
+        if printed and sys.stdout is not self._stdout:
             sys.stdout.write(printed)
-        source, given = self._told
-        if consumed > 0 and given is not None:
-            source.seek(min(source.tell() + consumed, len(source.getvalue())))
-            self._told = source, given[consumed:]
-
-
-_KEPT = values.MUTABLE - {"iterator"}
-"""The kinds of values that can change, so that a later call may be about the very same one."""
+        stream, unread = self._sent_input
+        if consumed > 0 and unread is not None:
+            stream.seek(min(stream.tell() + consumed, len(stream.getvalue())))
+            self._sent_input = stream, unread[consumed:]
 
 
 class Asker(values.Context):
     """Makes the calls of one run of the tests."""
 
-    def __init__(self, classes: dict[str, type[Any]], answer: Answer) -> None:
-        """`classes`: those of the signature. `answer`: see `Answer`; raises UnconfirmedError."""
+    def __init__(self, classes: dict[str, type[Any]], answer_call: AnswerCall) -> None:
+        """`classes`: those of the signature. `answer_call`: see `AnswerCall`; raises UnconfirmedError."""
         super().__init__(classes)
-        self._answer, self.state = answer, State()
+        self._answer_call, self.state = answer_call, TestState()
         self.error: BaseException | None = None
         """The first reason why nothing can be confirmed: the tests may catch the exception."""
-        self.used = 0
-        self.changed: Callable[[Any], Any] = lambda value: value
-        """Makes another answer of one (recording.py)."""
-        self.plain = values.Context(classes)
+        self.call_count = 0
+        self.alter: Callable[[Any], Any] = lambda value: value
+        """Makes another answer of one (recording.py); here, none."""
+        self.plain_context = values.Context(classes)
         self._substitutes: dict[str, Any] = {}
+        """Name -> substitute of a function or a class of the program."""
         self._functions: dict[int | str, Any] = {}
+        """Number or name -> substitute of a function that the program has returned, or that it must write."""
         self.objects: dict[int, Any] = {}
         """Number -> substitute of an object."""
-        self._given: dict[int, tuple[int, Any, str]] = {}
-        """id() of an answer -> call, answer, and the reply."""
+        self._referable: dict[int, tuple[int, Any, str]] = {}
+        """id() of an answer to which a later call may refer -> the number of its call, the answer, and the reply."""
         self._answers: dict[int, Any] = {}
-        self._own: list[Any] = []
-        """What can change in the last call."""
-        self._resolves = False
+        """Number of a call -> its answer."""
+        self._mutables: list[Any] = []
+        """The objects of the tests that the last call could change."""
+        self._resolves_references = False
+        """Whether a reference to an answer is read as its contents."""
 
     # --- names ---
 
@@ -153,70 +155,75 @@ class Asker(values.Context):
         return self._substitutes[name]
 
     def node_of(self, value: Any) -> tuple[str, Any] | None:
-        kind = type(value)
-        if kind is types.FunctionType:
-            number = getattr(value, "__function__", None)
-            return None if number is None else ("function", number)
-        if kind is _Class:
+        """Return the node of a substitute, or of an earlier answer; `value_of` is the reverse."""
+        cls = type(value)
+        if cls is types.FunctionType:
+            function = getattr(value, "__function__", None)
+            return None if function is None else ("function", function)
+        if cls is _Class:
             return "class", value.__name__
-        if type(kind) is _Class:
-            return "remote", [value.__number__, kind.__name__, int(value.__compares__)]
-        return self._earlier(value)
+        if type(cls) is _Class:
+            return "remote", [value.__number__, cls.__name__, int(value.__overrides_eq__)]
+        return self._reference_to(value)
 
     def atom_node(self, value: Any) -> tuple[str, Any] | None:
-        return self._earlier(value) if self._given else None
+        return self._reference_to(value) if self._referable else None
 
-    def _earlier(self, value: Any) -> tuple[str, Any] | None:
-        found = self._given.get(id(value))
-        return None if found is None else self._reference(*found)
+    def _reference_to(self, value: Any) -> tuple[str, Any] | None:
+        """Return a reference to an earlier answer; None for another value, or an answer that the tests have changed.
 
-    def _reference(self, number: int, value: Any, reply: str) -> tuple[str, Any] | None:
-        """Return a reference to an answer; None if the tests have changed it, so that its contents are sent."""
-        del self._given[id(value)]
+        Then its contents are sent.
+        """
+        key = id(value)
+        if key not in self._referable:
+            return None
+        number, _, reply = entry = self._referable[key]
+        del self._referable[key]  # Otherwise it would be written as a reference to itself.
         try:
-            given = self.changed(values.read(reply, self)[1])
-            unchanged = values.write(given, self) == values.write(value, self)
+            answer = self.alter(values.read(reply, self)[1])
+            is_unchanged = values.write(answer, self) == values.write(value, self)
         finally:
-            self._given[id(value)] = number, value, reply
-        if not unchanged and isinstance(value, values.Tree):
+            self._referable[key] = entry
+        if not is_unchanged and isinstance(value, values.Tree):
             self.refuse("the tests change what the program returned")
-        return ("answer", number) if unchanged else None
+        return ("answer", number) if is_unchanged else None
 
     def value_of(self, kind: str, content: Any) -> Any:
+        """Return the substitute for an object or a function of the program; each has one."""
         if kind == "function":
             if content not in self._functions:
                 self._functions[content] = _function(self, content)
             return self._functions[content]
-        if kind == "answer" and self._resolves:
+        if kind == "answer" and self._resolves_references:
             return self._answers[content]
         if kind != "remote":
             return super().value_of(kind, content)
-        number, name, compares = content
+        number, name, overrides_eq = content
         if type(number) is not int:
             raise values.MalformedError("an object without a number")
         if number not in self.objects:
-            self.objects[number] = _object(self._substitutes[name], number, compares=bool(compares))
+            self.objects[number] = _object(self._substitutes[name], number, overrides_eq=bool(overrides_eq))
         return self.objects[number]
 
     # --- calls ---
 
     def are_equal(self, recorded: str, call: str) -> bool:
         """Whether two calls are the same, if answers that they refer to count as their contents."""
-        given, self._given, self._resolves = self._given, {}, True
+        referable, self._referable, self._resolves_references = self._referable, {}, True
         try:
             one, two = (values.write(values.read(text, self), self) for text in (recorded, call))
         except (values.MalformedError, values.UnsendableError):
             return False
         finally:
-            self._given, self._resolves = given, False
+            self._referable, self._resolves_references = referable, False
         return one == two
 
     def message_of(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """Return a call as it is sent."""
         writer = values.Writer(self)
         try:
-            text = writer.write((target, args, kwargs, self.state.now()))
-            self._own = writer.mutables
+            text = writer.write((target, args, kwargs, self.state.take_changes()))
+            self._mutables = writer.mutables
             return text
         except values.UnsendableError as error:
             self.refuse(f"the tests pass a value that cannot be serialized: {error}")
@@ -226,11 +233,11 @@ class Asker(values.Context):
         if self.error is not None:
             raise self.error
         try:
-            how, value = self.make_call(target, args, kwargs)
+            outcome, value = self.make_call(target, args, kwargs)
         except UnconfirmedError as error:
             self.error = self.error or error
             raise
-        if how == RETURNED:
+        if outcome == RETURNED:
             return value
         if isinstance(value, StopIteration) and target != ("op", "next"):
             # A `map` or `zip` in the tests would take it as its normal end, and end early and silently.
@@ -239,35 +246,40 @@ class Asker(values.Context):
 
     def make_call(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         """Make a call; return RETURNED and its value, or RAISED and the exception."""
-        number, reply = self._answer(self.message_of(target, args, kwargs))
-        self.used += 1
-        how, value, printed, consumed = self._read(reply)
-        self.state.after(printed, consumed)
-        if how == RETURNED:
-            # A constant of the program is no answer on which calls could depend.
-            value = self._answers[number] = value if target[0] == "value" else self.changed(value)
-            is_own = any(value is one for one in (*args, *kwargs.values()))
-            if not is_own and self.changeable(value):
-                self._given[id(value)] = number, value, reply
-        return how, value
+        number, text = self._answer_call(self.message_of(target, args, kwargs))
+        self.call_count += 1
+        reply = self._read(text)
+        self.state.apply_effects(reply.printed, reply.consumed)
+        value = reply.value
+        if reply.outcome == RETURNED:
+            # A constant of the program is not altered: no call depends on it as on an answer.
+            value = self._answers[number] = value if target[0] == "value" else self.alter(value)
+            is_argument = any(value is argument for argument in (*args, *kwargs.values()))
+            if not is_argument and self._is_referable(value):
+                self._referable[id(value)] = number, value, text
+        return reply.outcome, value
 
-    def changeable(self, value: Any) -> bool:
-        """Whether a later call may refer to this answer."""
-        kind = type(value)
-        if kind is types.FunctionType or kind is _Class or type(kind) is _Class:
+    def _is_referable(self, value: Any) -> bool:
+        """Whether a later call may refer to this answer, because it is recognized by its identity.
+
+        What was read from a message is an object of its own, but for the values that Python has only once.
+        """
+        cls = type(value)
+        if cls is types.FunctionType or cls is _Class or type(cls) is _Class:
             return False
-        found = values.kind_of(value, self.plain)
-        # What was read from a message is an object of its own, but for the values that Python has only once.
-        return found in _KEPT or (found in {"str", "bytes", "tuple"} and len(value) > 1) or found == "datetime"
+        kind = values.kind_of(value, self.plain_context)
+        return kind in _REFERABLE_KINDS or (kind in {"str", "bytes", "tuple"} and len(value) > 1)
 
-    def _read(self, reply: str) -> Reply:
+    def _read(self, text: str) -> Reply:
         try:
-            how, value, *rest = read_reply(reply, self, self._own)
+            reply = read_reply(text, self, self._mutables)
         except values.MalformedError as error:
             raise NotTellingError(f"the program sent a malformed value ({error})") from None
-        if how == UNSENT:
-            raise UnconfirmedError(f"the program returned what cannot be serialized: {str(value)[:200]}")
-        return how, value, *rest[2:4]
+        if reply.outcome == UNSENT:
+            raise UnconfirmedError(
+                f"the program returned what cannot be serialized: {str(reply.value)[: values.MAX_NAME]}"
+            )
+        return reply
 
     def refuse(self, why: str) -> NoReturn:
         """Raise the exception after which nothing can be confirmed."""
@@ -275,33 +287,59 @@ class Asker(values.Context):
         raise self.error
 
 
-def read_reply(reply: str, context: values.Context, own: Any = ()) -> Reply:
-    """Return (how, value, arguments, named arguments, printed, consumed, objects); raises MalformedError."""
-    is_short = reply.startswith('[["tuple",[1,2]]')
-    found = values.read(reply, context, () if is_short else own)
-    if type(found) is not tuple or len(found) not in (2, 7):
+_REFERABLE_KINDS = (values.MUTABLE | {"datetime"}) - {"iterator"}
+
+
+class Reply(NamedTuple):
+    """A reply to a call; see candidate/answering.py."""
+
+    outcome: str
+    """RETURNED, RAISED or UNSENT."""
+    value: Any
+    """What was returned or raised; of UNSENT, the type that cannot be serialized."""
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = {}
+    """The arguments as the call left them."""
+    printed: str = ""
+    consumed: int = 0
+    """The number of characters of the standard input that the call read."""
+    mutables: tuple[Any, ...] = ()
+    """What the call could change, as it left it."""
+
+
+_TYPES_BEHIND_VALUE = [tuple, dict, str, int, tuple]
+_SHORT_REPLY = '[["tuple",[1,2]]'
+"""How the message of a reply begins that has no effects."""
+
+
+def read_reply(text: str, context: values.Context, live: Any = ()) -> Reply:
+    """Return what a reply says; raises MalformedError. `live`: see `values.Reader.read`."""
+    parts = values.read(text, context, () if text.startswith(_SHORT_REPLY) else live)
+    if type(parts) is not tuple or len(parts) not in (2, 7):
         raise values.MalformedError("not a reply")
-    how, value, args, kwargs, printed, consumed, objects = found if len(found) == 7 else (*found, (), {}, "", 0, ())
-    kinds = list(map(type, (args, kwargs, printed, consumed, objects)))
-    if how not in (RETURNED, RAISED, UNSENT) or kinds != [tuple, dict, str, int, tuple]:
+    if len(parts) == 7 and list(map(type, parts[2:])) != _TYPES_BEHIND_VALUE:
         raise values.MalformedError("not a reply")
-    if how == RAISED and not isinstance(value, (Exception, SystemExit)):
+    reply = Reply(*parts)
+    if reply.outcome not in (RETURNED, RAISED, UNSENT):
+        raise values.MalformedError("not a reply")
+    if reply.outcome == RAISED and not isinstance(reply.value, (Exception, SystemExit)):
         raise values.MalformedError("an invalid exception")
-    return how, value, args, kwargs, printed, consumed, objects
+    return reply
 
 
 # --- substitutes ---
 
 
-def _function(asker: Asker, which: int | str) -> Any:
+def _function(asker: Asker, name_or_number: int | str) -> Any:
     """Return the substitute for a function: of the program, by its name, or one that it has returned, by its number."""
-    target = ("name" if isinstance(which, str) else "function", which)
+    is_name = isinstance(name_or_number, str)
+    target = ("name" if is_name else "function", name_or_number)
 
     def function(*args: Any, **kwargs: Any) -> Any:
         return asker.ask(target, *args, **kwargs)
 
-    function.__name__ = function.__qualname__ = which if isinstance(which, str) else "function"
-    function.__function__ = which  # type: ignore[attr-defined]
+    function.__name__ = function.__qualname__ = str(name_or_number) if is_name else "function"
+    function.__function__ = name_or_number  # type: ignore[attr-defined]
     return function
 
 
@@ -315,13 +353,14 @@ def _class_of(name: str, asker: Asker) -> Any:
     return _Class(name, (_Object,), members)
 
 
-def _object(kind: Any, number: int, *, compares: bool) -> Any:
-    if type(kind) is not _Class:
+def _object(cls: Any, number: int, *, overrides_eq: bool) -> Any:
+    """Return the substitute for an object. `overrides_eq`: its class, which only the program has, defines `__eq__`."""
+    if type(cls) is not _Class:
         raise values.MalformedError("an object whose class is not among those that the program must write")
-    one: Any = object.__new__(kind)  # type: ignore[arg-type]
-    object.__setattr__(one, "__number__", number)
-    object.__setattr__(one, "__compares__", compares)
-    return one
+    substitute: Any = object.__new__(cls)  # type: ignore[arg-type]
+    object.__setattr__(substitute, "__number__", number)
+    object.__setattr__(substitute, "__overrides_eq__", overrides_eq)
+    return substitute
 
 
 def is_object(value: Any) -> bool:
@@ -367,10 +406,10 @@ class _Class(type):
 class _Object:
     """A substitute for an object. Its own names are reserved ones, so none of them hides an attribute."""
 
-    __slots__ = ("__compares__", "__number__", "__weakref__")
+    __slots__ = ("__number__", "__overrides_eq__", "__weakref__")
     if TYPE_CHECKING:
         __asker__: Asker
-        __compares__: bool
+        __overrides_eq__: bool
         __number__: int
 
     def __getattr__(self, name: str) -> Any:
@@ -392,7 +431,7 @@ class _Object:
         self.__asker__.refuse("the tests serialize an object of the program")
 
     def __hash__(self) -> int:
-        if self.__compares__:
+        if self.__overrides_eq__:
             self.__asker__.refuse(f"the tests hash a {type(self).__name__}, whose class overrides comparison")
         return self.__number__
 
@@ -405,32 +444,34 @@ def _operation(name: str, convert: Callable[[Any], Any] | None = None, *, reflec
     """Return the method that carries out an operation; `convert` makes of the answer what Python asks of the method."""
 
     def operate(self: Any, *others: Any) -> Any:
-        found = self.__asker__.ask(("op", name), *((*others, self) if reflected else (self, *others)))
-        return found if convert is None else convert(found)
+        answer = self.__asker__.ask(("op", name), *((*others, self) if reflected else (self, *others)))
+        return answer if convert is None else convert(answer)
 
     return operate
 
 
 def _comparison(name: str) -> Any:
+    """Return the method that compares two objects of the program; with any other value, Python's own way decides."""
+
     def compare(self: Any, other: Any) -> Any:
         if is_object(other):
             return _operate(name, self, other)
         # Any other value may be the one that the tests expect.
-        if self.__compares__:
+        if self.__overrides_eq__:
             self.__asker__.refuse(f"the tests compare a {type(self).__name__}, whose class overrides comparison")
         return NotImplemented
 
     return compare
 
 
-_ASKED: dict[str, Callable[[Any], Any] | None] = {
+_METHODS: dict[str, Callable[[Any], Any] | None] = {
     **{kind.__name__: kind for kind in operations.CONVERSIONS}, "repr": str, "format": str, "contains": bool,
     "len": int, "index": int, "iter": iter, "reversed": iter,
     **dict.fromkeys(("getitem", "setitem", "delitem", "setattr", "delattr", "enter", "copy", "next", "round")),
     **dict.fromkeys(("neg", "pos", "abs", *operations.BINARY, *operations.IN_PLACE)),
 }  # fmt: skip
 """Operation with a method of its name -> what converts the answer."""
-for _name, _convert in _ASKED.items():
+for _name, _convert in _METHODS.items():
     setattr(_Object, f"__{_name.rstrip('_')}__", _operation(_name, _convert))
 for _name in operations.BINARY:
     setattr(_Object, f"__r{_name.rstrip('_')}__", _operation(_name, reflected=True))
@@ -441,22 +482,22 @@ for _name in operations.COMPARISONS:
 # --- other answers ---
 
 
-def other(value: Any) -> Any:
+def altered(value: Any) -> Any:
     """Return another value of the same kind: what is computed from it differs."""
-    kind = type(value)
-    if kind is bool:
+    cls = type(value)
+    if cls is bool:
         return not value
-    if kind in _NUMBERS:
+    if cls in _NUMBERS:
         return value + 1
-    if kind in {str, bytes}:
-        return value + ("x" if kind is str else b"x")
-    if kind in {list, tuple, set, frozenset}:
-        return kind(map(other, value))
+    if cls in {str, bytes}:
+        return value + ("x" if cls is str else b"x")
+    if cls in {list, tuple, set, frozenset}:
+        return cls(map(altered, value))
     if isinstance(value, dict):
-        made = copy.copy(value)
-        made.clear()
-        made.update({key: other(item) for key, item in value.items()})
-        return made
+        other = copy.copy(value)
+        other.clear()
+        other.update({key: altered(item) for key, item in value.items()})
+        return other
     return value
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from grade_sandbox import values
 from grade_sandbox.candidate.answering import RETURNED
 from grade_sandbox.judging.sameness import same
-from grade_sandbox.judging.seen import Ref, Seen, clipped, pieces
+from grade_sandbox.judging.views import JudgeContext, Ref, join_clipped, value_pieces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,34 +26,36 @@ class Call(NamedTuple):
     state: dict[str, Any]
 
 
-def read(text: str, context: Seen) -> Call:
+def read(text: str, context: JudgeContext) -> Call:
     """Return a recorded call."""
     return Call(*values.read(text, context))
 
 
 def procedures(calls: Sequence[Call], expected: Sequence[Reply]) -> set[int]:
-    """Return the calls of what returns nothing in the reference: changed arguments and output are the answer there.
+    """Return the numbers of the calls of procedures: functions and methods that never return a value in the reference.
 
-    That is a function, or a method by its name.
+    What they change in their arguments, and what they print, is their answer. Methods count by their name.
     """
-    methods: dict[Any, str] = {}
-    by_name: dict[tuple[str, Any], list[int]] = {}
-    returning = set()
-    for number, (call, (how, value, *_)) in enumerate(zip(calls, expected, strict=True)):
-        kind, which = call.target
-        if (kind, which) == ("op", "getattr") and type(value) is Ref and value.kind == "function":
-            methods[value.content] = call.args[1]
-        name = ("method", methods[which]) if kind == "function" and which in methods else (kind, which)
-        if name[0] in {"name", "method"} and how == RETURNED:
-            by_name.setdefault(name, []).append(number)
-            if value is not None:
-                returning.add(name)
-    return {number for name, numbers in by_name.items() if name not in returning for number in numbers}
+    method_names: dict[Any, str] = {}
+    """Number of a function that the program has returned -> the name of the method that it is."""
+    numbers_by_name: dict[tuple[str, Any], list[int]] = {}
+    with_value = set()
+    for number, (call, reply) in enumerate(zip(calls, expected, strict=True)):
+        target_kind, target = call.target
+        if call.target == ("op", "getattr") and type(reply.value) is Ref and reply.value.kind == "function":
+            method_names[reply.value.content] = call.args[1]
+        is_method = target_kind == "function" and target in method_names
+        name = ("method", method_names[target]) if is_method else (target_kind, target)
+        if name[0] in {"name", "method"} and reply.outcome == RETURNED:
+            numbers_by_name.setdefault(name, []).append(number)
+            if reply.value is not None:
+                with_value.add(name)
+    return {number for name, numbers in numbers_by_name.items() if name not in with_value for number in numbers}
 
 
 def is_varying(runs: Sequence[Sequence[Reply]], number: int, expected: Reply) -> bool:
     """Whether the reference's runs leave the arguments of a call differently."""
-    return any(not same(run[number][2], expected[2]) for run in runs if number < len(run))
+    return any(not same(run[number].args, expected.args) for run in runs if number < len(run))
 
 
 _SIGNS = {
@@ -62,50 +64,51 @@ _SIGNS = {
     "iadd": "+=", "isub": "-=", "imul": "*=", "itruediv": "/=", "ior": "|=", "iand": "&=", "ixor": "^=",
     "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
 }  # fmt: skip
-_DEPTH = 6
+_MAX_DEPTH = 6
 
 
-def shown(calls: Sequence[Call], expected: Sequence[Reply], number: int) -> str:
+def format_call(calls: Sequence[Call], expected: Sequence[Reply], number: int) -> str:
     """Return a call as source: `solution([3, 1], key=None)`. An answer to an earlier call is written as this call."""
-    return clipped(_Source(calls, expected).call(number, 0))
+    return join_clipped(_CallFormatter(calls, expected).call(number, 0))
 
 
-class _Source:
+class _CallFormatter:
     """Writes calls and what they refer to."""
 
     def __init__(self, calls: Sequence[Call], expected: Sequence[Reply]) -> None:
         self._calls = calls
         self._makers: dict[Ref, int] = {}
-        for number, (_, value, *_rest) in enumerate(expected):
-            if type(value) is Ref:
-                self._makers.setdefault(value, number)
+        """What stays with the program -> the first call that has returned it."""
+        for number, reply in enumerate(expected):
+            if type(reply.value) is Ref:
+                self._makers.setdefault(reply.value, number)
 
     def call(self, number: int, depth: int) -> Iterator[str]:
         """Yield the pieces of a call."""
-        (kind, which), args, kwargs, _ = self._calls[number]
-        if depth > _DEPTH:
+        (target_kind, target), args, kwargs, _ = self._calls[number]
+        if depth > _MAX_DEPTH:
             yield "..."
-        elif kind == "op" and which == "getattr":
+        elif target_kind == "op" and target == "getattr":
             yield from [*self.value(args[0], depth), f".{args[1]}"]
-        elif kind == "op" and which == "getitem":
+        elif target_kind == "op" and target == "getitem":
             yield from [*self.value(args[0], depth), "[", *self.value(args[1], depth), "]"]
-        elif kind == "op" and which in _SIGNS and len(args) == 2:
-            yield from [*self.value(args[0], depth), f" {_SIGNS[which]} ", *self.value(args[1], depth)]
-        elif kind == "value":
-            yield which
+        elif target_kind == "op" and target in _SIGNS and len(args) == 2:
+            yield from [*self.value(args[0], depth), f" {_SIGNS[target]} ", *self.value(args[1], depth)]
+        elif target_kind == "value":
+            yield target
         else:
-            yield from self.value(Ref("function", which), depth) if kind == "function" else [str(which)]
+            yield from self.value(Ref("function", target), depth) if target_kind == "function" else [str(target)]
             yield "("
-            given = [*(("", one) for one in args), *kwargs.items()]
-            for at, (key, one) in enumerate(given):
-                yield ", " * bool(at) + f"{key}=" * bool(key)
-                yield from self.value(one, depth)
+            arguments = [*(("", arg) for arg in args), *kwargs.items()]
+            for position, (name, argument) in enumerate(arguments):
+                yield ", " * bool(position) + f"{name}=" * bool(name)
+                yield from self.value(argument, depth)
             yield ")"
 
     def value(self, value: Any, depth: int) -> Iterator[str]:
         """Yield the pieces of a value."""
         if type(value) is not Ref:
-            yield from pieces(value)
+            yield from value_pieces(value)
         elif value.kind == "answer":
             yield from self.call(value.content, depth + 1)
         elif value in self._makers:
@@ -113,4 +116,4 @@ class _Source:
         elif value.kind == "function" and isinstance(value.content, str):
             yield value.content
         else:
-            yield from pieces(value)
+            yield from value_pieces(value)

@@ -6,7 +6,6 @@ No candidate runs here. An answer may be a bomb: so this runs in a fork with lim
 from __future__ import annotations
 
 import ast
-import functools
 import re
 import sys
 
@@ -16,7 +15,7 @@ from grade_sandbox.confine import process
 from grade_sandbox.judging import comparisons, differences, varying
 from grade_sandbox.judging.asking import read_reply
 from grade_sandbox.judging.evalplus import EvalPlus
-from grade_sandbox.judging.seen import CONTAINER, NONE, NUMBER, OBJECT, TEXT, TRUTH, Seen, View, every
+from grade_sandbox.judging.views import CONTAINER, NONE, NUMBER, OBJECT, TEXT, TRUTH, JudgeContext, View, every
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,15 +24,15 @@ if TYPE_CHECKING:
 
     from grade_sandbox.jobs import Compare, Pair
 
-    Rights = tuple[bool, bool]
+    Verdicts = tuple[bool, bool]
     """Whether an answer is right, officially and carefully."""
 
 
 class Opaque:
     """A value that is not plain data. It equals nothing."""
 
-    def __init__(self, what: str) -> None:
-        self.what = what
+    def __init__(self, description: str) -> None:
+        self.description = description
 
     def __eq__(self, other: object) -> bool:
         return False
@@ -42,49 +41,51 @@ class Opaque:
         return id(self)
 
     def __repr__(self) -> str:
-        return f"<{self.what}>"
+        return f"<{self.description}>"
 
 
 class Large(Opaque):
     """A value of which only a digest was kept."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Large) and self.what == other.what
+        return isinstance(other, Large) and self.description == other.description
 
     def __hash__(self) -> int:
-        return hash(self.what)
+        return hash(self.description)
 
 
 class Raised(Opaque):
     """An exception, which the program raised instead of an answer."""
 
 
-def value_of(reply: str, *, left: bool = False) -> Any:
+def answer_of(reply: str, *, with_arguments: bool = False) -> Any:
     """Return what a program answered to a call. Its reply may be any text.
 
-    `left`: the answer is what it printed and what became of its arguments.
+    `with_arguments`: [what it returned, its arguments and named arguments as it left them, what it printed].
     """
     try:
-        if (short := wire.digest_of(reply)) is not None:
-            return Large(f"an answer of {short[1]:,} characters, {short[0]}")
-        how, value, args, kwargs, printed, *_ = read_reply(reply, Seen())
-        if how == UNSENT:
+        if (digest := wire.digest_of(reply)) is not None:
+            return Large(f"an answer of {digest[1]:,} characters, {digest[0]}")
+        parts = read_reply(reply, JudgeContext())
+        value = parts.value
+        if parts.outcome == UNSENT:
             return Opaque(value if value.startswith("a value of ") else f"a value of type {value}")
-        if how == RAISED:
+        if parts.outcome == RAISED:
             text = ", ".join(str(part) for part in value.args if isinstance(part, (str, int, float)))
             return Raised(f"{type(value).__name__}: {text}" if text else type(value).__name__)
-        if left:
-            value = [value, args, kwargs, printed]
-        odd = next((seen for seen in every(value) if _is_odd(seen)), None)
-        return value if odd is None else Opaque(f"a value of type {odd.value if odd.family == OBJECT else odd.kind}")
+        if with_arguments:
+            value = [value, parts.args, parts.kwargs, parts.printed]
+        opaque = next((view for view in every(value) if not _is_plain(view)), None)
+        if opaque is None:
+            return value
+        return Opaque(f"a value of type {opaque.value if opaque.family == OBJECT else opaque.kind}")
     except Exception as error:  # Each part may be missing, or of any type.
         return Opaque(f"an answer that cannot be read: {type(error).__name__}")
 
 
-def _is_odd(seen: View) -> bool:
-    """Whether a value is not plain data. It then equals nothing."""
-    is_plain = seen.family in {NONE, TRUTH, NUMBER, TEXT, CONTAINER} and seen.kind != "iterator"
-    return not (is_plain or seen.kind == "record")
+def _is_plain(view: View) -> bool:
+    is_data = view.family in {NONE, TRUTH, NUMBER, TEXT, CONTAINER} and view.kind != "iterator"
+    return is_data or view.kind == "record"
 
 
 TOO_WEAK = "the checker also accepts an empty output or NaN here, so it does not show that this answer is right"
@@ -100,64 +101,73 @@ class Comparison:
 
     def __init__(self, spec: Compare) -> None:
         self._pairs, self._is_function = spec["pairs"], bool(spec["function"])
-        self._left = spec.get("left", False)
-        self._order, self._finds_order = varying.FORMS.get(spec.get("order", "")), spec.get("finds_order", False)
-        self._by_tokens = not self._is_function and comparisons.rule(spec["rules"][0])("1\n2", "1 2")
+        self._with_arguments = spec.get("with_arguments", False)
+        self._is_reference, self._is_unordered = spec.get("is_reference", False), spec.get("is_unordered", False)
+        official_rule = comparisons.rule(spec["rules"][0])
+        # In a text for people, lines are compared with lines only if the rule does so.
+        self._ignores_lines = not self._is_function and official_rule("1\n2", "1 2")
         self._has_checker = bool(spec.get("checker"))
-        self._judge = _judge(spec)
+        self._verdicts_of = _verdict_function(spec)
 
     def compare(self) -> dict[str, Any]:
-        """Return the verdicts in the order of the pairs, and texts for people."""
+        """Return the verdicts in the order of the pairs, and texts for people: see the grader's `AnswerComparison`."""
         verdicts: list[tuple[bool, bool, str]] = []
-        shown: dict[str, dict[str, str]] = {}
-        runs: list[list[Any]] = []
-        is_silent = True
-        open_ = {0, 1}
+        texts: dict[str, dict[str, str]] = {}
+        undecided = {0, 1}
         """The readings in which every answer so far is right."""
         for number, pair in enumerate(self._pairs):
-            both = self._value(pair["expected"]), self._value(pair["given"]) if "given" in pair else None
-            error = differences.printable(repr(both[1]))[1:-1] if isinstance(both[1], Raised) else ""
+            expected = self._answer_of(pair["expected"])
+            answer = self._answer_of(pair["answer"]) if "answer" in pair else None
+            error = differences.printable(repr(answer))[1:-1] if isinstance(answer, Raised) else ""
             try:
-                rights = self._rights(pair, *both, is_answer="given" in pair and not error)
-            except CheckerError as failed:
-                return {"failed": [pair["number"], wire.clip(str(failed))]}
-            verdicts.append((*rights, wire.clip(error)))
-            if self._finds_order:
-                is_silent = is_silent and self._left and _changes_nothing(pair["input"], both[0])
-                runs.append(self._runs(pair, both[0]))
-            wrong = {reading for reading in open_ if not rights[reading]}
+                pair_verdicts = self._verdicts(pair, expected, answer, is_answer="answer" in pair and not error)
+            except CheckerError as failure:
+                return {"failed": [pair["number"], wire.clip(str(failure))]}
+            verdicts.append((*pair_verdicts, wire.clip(error)))
+            wrong = {reading for reading in undecided if not pair_verdicts[reading]}
             if wrong:
-                shown[str(number)] = differences.texts(*both, by_tokens=self._by_tokens)
-                if self._has_checker and "given" in pair:
-                    shown[str(number)]["why"] = TOO_WEAK if rights[0] else differences.rejected(pair["given"])
-            open_ -= wrong
-        silent = {"is_silent": is_silent} if self._left else {}
-        return {
-            "verdicts": verdicts,
-            "shown": shown,
-            **silent,
-            **(varying.variation(runs) if self._finds_order else {}),
-        }
+                texts[str(number)] = self._explain(pair, expected, answer, is_weak=pair_verdicts[0])
+            undecided -= wrong
+        return {"verdicts": verdicts, "shown": texts, **(self._facts_of_reference() if self._is_reference else {})}
 
-    def _value(self, text: str) -> Any:
-        return value_of(text, left=self._left) if self._is_function else text
+    def _explain(self, pair: Pair, expected: Any, answer: Any, *, is_weak: bool) -> dict[str, str]:
+        """Return texts about an answer that is wrong in some reading. `is_weak`: only since its checker is too weak."""
+        texts = differences.texts(expected, answer, by_tokens=self._ignores_lines)
+        if self._has_checker and "answer" in pair:
+            texts["why"] = TOO_WEAK if is_weak else differences.rejected(pair["answer"])
+        return texts
+
+    def _facts_of_reference(self) -> dict[str, Any]:
+        """Return how the reference's runs differ, and whether it returns, prints and changes nothing."""
+        expected = [self._answer_of(pair["expected"]) for pair in self._pairs]
+        runs = [self._runs(pair, answer) for pair, answer in zip(self._pairs, expected, strict=True)]
+        facts = {"varies": varying.varies(runs), "is_unordered": varying.has_other_order(runs)}
+        if self._with_arguments:
+            pairs = zip(self._pairs, expected, strict=True)
+            facts["is_silent"] = all(_changes_nothing(pair["input"], answer) for pair, answer in pairs)
+        return facts
+
+    def _answer_of(self, text: str) -> Any:
+        return answer_of(text, with_arguments=self._with_arguments) if self._is_function else text
 
     def _runs(self, pair: Pair, expected: Any) -> list[Any]:
         """Return what the reference answered in each run, but for values that cannot be compared."""
-        others = map(self._value, pair.get("runs", ()))
-        return [expected, *(one for one in others if not isinstance(one, Opaque) or isinstance(one, Large))]
+        others = map(self._answer_of, pair.get("runs", ()))
+        return [expected, *(other for other in others if not isinstance(other, Opaque) or isinstance(other, Large))]
 
-    def _rights(self, pair: Pair, expected: Any, given: Any, *, is_answer: bool) -> Rights:
+    def _verdicts(self, pair: Pair, expected: Any, answer: Any, *, is_answer: bool) -> Verdicts:
         if pair.get("same"):
-            given = expected
+            answer = expected
         elif not is_answer:
             return False, False
         try:
-            if self._left:
-                return self._judge(pair, expected[0], given[0])[0], _are_left_alike(expected, given)
-            official, careful = self._judge(pair, expected, given)
-            if not careful and "runs" in pair and not self._finds_order:
-                careful = varying.is_like(self._runs(pair, expected), given, self._order)
+            if self._with_arguments:
+                # Officially only what is returned counts; carefully only the rest, since the reference returns nothing.
+                official, _ = self._verdicts_of(pair, expected[0], answer[0])
+                return official, _are_effects_alike(expected, answer)
+            official, careful = self._verdicts_of(pair, expected, answer)
+            if not careful and "runs" in pair and not self._is_reference:
+                careful = varying.is_like(self._runs(pair, expected), answer, is_unordered=self._is_unordered)
         except CheckerError:
             raise
         except BaseException:  # A hostile value can raise anything where it is compared.
@@ -165,40 +175,42 @@ class Comparison:
         return official, careful
 
 
-def _are_left_alike(expected: list[Any], given: list[Any]) -> bool:
-    """Whether a call left its arguments, and printed, as the reference does. The first items are what was returned."""
-    return comparisons.near_values(expected[1:3], given[1:3]) and comparisons.trimmed(expected[3], given[3])
+def _are_effects_alike(expected: list[Any], answer: list[Any]) -> bool:
+    """Whether a call left its arguments, and printed, as the reference does."""
+    return comparisons.near_values(expected[1:3], answer[1:3]) and comparisons.trimmed(expected[3], answer[3])
 
 
-def _changes_nothing(call: str, left: Any) -> bool:
+def _changes_nothing(call: str, answer: Any) -> bool:
     """Whether a call leaves its arguments as they were, and prints nothing."""
     _, args, kwargs, _ = values.read(call)
-    return not isinstance(left, Opaque) and not left[3] and comparisons.near_values([args, kwargs], left[1:3])
+    return not isinstance(answer, Opaque) and not answer[3] and comparisons.near_values([args, kwargs], answer[1:3])
 
 
-def _judge(spec: Compare) -> Callable[[Pair, Any, Any], Rights]:
-    """Return the function that judges (pair, expected, given)."""
+def _verdict_function(spec: Compare) -> Callable[[Pair, Any, Any], Verdicts]:
+    """Return the function that judges (pair, expected, answer)."""
     if spec.get("checker"):
-        return _checked(spec["checker"])
+        return _checker_function(spec["checker"])
     if "evalplus" in spec:
-        given = spec["evalplus"]
-        parts = [EvalPlus(spec["function"], given["tolerance"], is_mbpp=given["is_mbpp"]) for _ in range(2)]
+        settings = spec["evalplus"]
+        base, plus = (EvalPlus(spec["function"], settings["tolerance"], is_mbpp=settings["is_mbpp"]) for _ in range(2))
 
-        def by_evalplus(pair: Pair, expected: Any, value: Any) -> Rights:
+        def by_evalplus(pair: Pair, expected: Any, answer: Any) -> Verdicts:
+            inputs = base if pair["number"] < settings["base"] else plus
             arguments = _arguments(pair["input"]) if "input" in pair else ()
-            rights = parts[pair["number"] >= given["base"]].rights(arguments, expected, value)
-            return (True, True) if pair.get("same") else rights
+            # An expected answer may set the tolerance of later ones, so it is compared with itself, too.
+            verdicts = inputs.verdicts(arguments, expected, answer)
+            return (True, True) if pair.get("same") else verdicts
 
         return by_evalplus
     official, careful = map(comparisons.rule, spec["rules"])
-    return lambda _, expected, value: (official(expected, value), careful(expected, value))
+    return lambda _, expected, answer: (official(expected, answer), careful(expected, answer))
 
 
 def _arguments(call: str) -> list[Any]:
     return list(values.read(call)[1])
 
 
-def _checked(source: str) -> Callable[[Pair, str, str], Rights]:
+def _checker_function(source: str) -> Callable[[Pair, str, str], Verdicts]:
     """Return the function that asks a checker.
 
     If it accepts an output that is not the expected one, it is believed only if it rejects an empty output and NaN.
@@ -207,33 +219,32 @@ def _checked(source: str) -> Callable[[Pair, str, str], Rights]:
     """
     sys.stdin = sys.stdout = process.Streams()
     # An output must not be run as code, which could accept itself.
-    space: dict[str, Any] = {"__name__": "checker", "eval": lambda text, *_: ast.literal_eval(text), "exec": None}
+    namespace: dict[str, Any] = {"__name__": "checker", "eval": lambda text, *_: ast.literal_eval(text), "exec": None}
 
-    def says(pair: Pair, expected: str, given: str) -> bool:
-        answer = space["check"](pair["input"], given, expected)
-        if answer not in (True, False):
-            raise TypeError(f"it returns {answer!r}, not True or False")
-        return bool(answer)
+    def run_checker(pair: Pair, expected: str, output: str) -> bool:
+        result = namespace["check"](pair["input"], output, expected)
+        if result not in (True, False):
+            raise TypeError(f"it returns {result!r}, not True or False")
+        return bool(result)
 
-    def check(pair: Pair, expected: str, given: str) -> Rights:
+    def accepts(pair: Pair, expected: str, output: str) -> bool:
         try:
-            if "check" not in space:
-                exec(compile(source, "checker", "exec"), space)
-            is_right = says(pair, expected, given)
+            return run_checker(pair, expected, output)
+        except BaseException:
+            return False
+
+    def check(pair: Pair, expected: str, output: str) -> Verdicts:
+        try:
+            if "check" not in namespace:
+                exec(compile(source, "checker", "exec"), namespace)
+            is_right = run_checker(pair, expected, output)
         except BaseException as error:
             is_right = False
-            if not _accepts(functools.partial(says, pair, expected, expected)):
+            if not accepts(pair, expected, expected):
                 raise CheckerError(f"{type(error).__name__}: {error}") from None
-        if not is_right or _is_near(expected, given):
+        if not is_right or _is_near(expected, output):
             return is_right, is_right
-        controls = (one for one in ("", re.sub(r"\S+", "nan", given)) if not _is_near(expected, one))
-        return True, not any(_accepts(functools.partial(says, pair, expected, one)) for one in controls)
+        controls = (text for text in ("", re.sub(r"\S+", "nan", output)) if not _is_near(expected, text))
+        return True, not any(accepts(pair, expected, control) for control in controls)
 
     return check
-
-
-def _accepts(check: Callable[[], bool]) -> bool:
-    try:
-        return check()
-    except BaseException:
-        return False

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Rule = Callable[[Any, Any], bool]
+    """Takes the expected answer and a program's."""
 
 NEAR, ABSOLUTE = 1e-6, 1e-12
 
@@ -47,10 +48,10 @@ def tokens(expected: str, printed: str) -> bool:
 def lines(expected: str, printed: str) -> bool:
     """Compare line by line without blanks around them; a line is also right if all its tokens are equal decimals."""
     first, second = expected.strip().split("\n"), printed.strip().split("\n")
-    return len(first) == len(second) and all(map(_is_line, first, second))
+    return len(first) == len(second) and all(map(_is_same_line, first, second))
 
 
-def _is_line(expected: str, printed: str) -> bool:
+def _is_same_line(expected: str, printed: str) -> bool:
     if expected.strip() == printed.strip():
         return True
     try:
@@ -64,14 +65,14 @@ def numbers(expected: str, printed: str) -> bool:
     return _compare_tokens(expected, printed, _is_equal)
 
 
-def _within(tolerance: float, needed: str = "") -> Rule:
-    """Return the rule that accepts numbers within a relative or absolute difference, if the expected one has `needed`.
+def _numbers_within(tolerance: float, only_with: str = "") -> Rule:
+    """Return the rule that compares tokens, and accepts numbers within a relative or absolute difference.
 
-    For example, `.` accepts it only of numbers with a decimal point.
+    `only_with`: a text without which an expected number is compared exactly, such as a decimal point.
     """
 
     def is_near(expected: str, printed: str) -> bool:
-        return _is_equal(expected, printed) or (needed in expected and _is_close(expected, printed, tolerance))
+        return _is_equal(expected, printed) or (only_with in expected and _is_close(expected, printed, tolerance))
 
     return lambda expected, printed: _compare_tokens(expected, printed, is_near)
 
@@ -112,47 +113,47 @@ def _false_if_raising(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
     """Return a comparison that is false if Python cannot compare the two values."""
 
     @functools.wraps(compare)
-    def compared(expected: Any, given: Any) -> bool:
+    def compare_or_false(expected: Any, answer: Any) -> bool:
         try:
-            return bool(compare(expected, given))
+            return bool(compare(expected, answer))
         except Exception:  # A program may return any type: arrays, signalling NaN, integers beyond float, deep lists.
             return False
 
-    return compared
+    return compare_or_false
 
 
 @_false_if_raising
-def same_values(expected: Any, given: Any) -> Any:
+def same_values(expected: Any, answer: Any) -> Any:
     """Compare what a function returned as LiveCodeBench does: by `==`, and a tuple is taken as a list."""
-    return (list(given) if isinstance(given, tuple) else given) == expected
+    return (list(answer) if isinstance(answer, tuple) else answer) == expected
 
 
 @_false_if_raising
-def near_values(expected: Any, given: Any) -> Any:
+def near_values(expected: Any, answer: Any) -> Any:
     """Compare values part by part. Floats may differ a little, and a list may be a tuple, a deque or an array."""
-    return _are_near(expected, given, (list, tuple, deque))
+    return _are_near(expected, answer, (list, tuple, deque))
 
 
 @_false_if_raising
-def near_values_of_kind(expected: Any, given: Any) -> Any:
+def near_values_of_kind(expected: Any, answer: Any) -> Any:
     """Compare in the same way, but a list never equals a tuple, as in tests that compare by `==`."""
-    return _are_near(expected, given, ())
+    return _are_near(expected, answer, ())
 
 
-def _are_near(expected: Any, given: Any, sequences: tuple[type, ...]) -> bool:
-    expected, given = (value.tolist() if hasattr(value, "tolist") else value for value in (expected, given))
-    if isinstance(expected, float) and isinstance(given, (int, float)) and not isinstance(given, bool):
+def _are_near(expected: Any, answer: Any, sequences: tuple[type, ...]) -> bool:
+    expected, answer = (value.tolist() if hasattr(value, "tolist") else value for value in (expected, answer))
+    if isinstance(expected, float) and isinstance(answer, (int, float)) and not isinstance(answer, bool):
         # With an absolute bound, 0 would be near every small number.
         absolute = ABSOLUTE if expected else NEAR
-        is_close = math.isclose(expected, given, rel_tol=NEAR, abs_tol=absolute)
-        return is_close or (math.isnan(expected) and math.isnan(given))
-    of_kind = type(expected) is type(given) and isinstance(expected, (list, tuple, deque))
-    if of_kind or (isinstance(expected, sequences) and isinstance(given, sequences)):
-        pairs = zip(expected, given, strict=True)
-        return len(expected) == len(given) and all(_are_near(e, g, sequences) for e, g in pairs)
-    if isinstance(expected, dict) and isinstance(given, dict):
-        return expected.keys() == given.keys() and all(_are_near(e, given[k], sequences) for k, e in expected.items())
-    return bool(expected == given)
+        is_close = math.isclose(expected, answer, rel_tol=NEAR, abs_tol=absolute)
+        return is_close or (math.isnan(expected) and math.isnan(answer))
+    of_kind = type(expected) is type(answer) and isinstance(expected, (list, tuple, deque))
+    if of_kind or (isinstance(expected, sequences) and isinstance(answer, sequences)):
+        pairs = zip(expected, answer, strict=True)
+        return len(expected) == len(answer) and all(_are_near(e, g, sequences) for e, g in pairs)
+    if isinstance(expected, dict) and isinstance(answer, dict):
+        return expected.keys() == answer.keys() and all(_are_near(e, answer[k], sequences) for k, e in expected.items())
+    return bool(expected == answer)
 
 
 _PLAIN: dict[str, Rule] = {
@@ -164,4 +165,7 @@ _PLAIN: dict[str, Rule] = {
     "same values": same_values,
     "near values": near_values,
 }
-_TOLERANT: dict[str, Callable[[float], Rule]] = {"float": _within, "near": functools.partial(_within, needed=".")}
+_TOLERANT: dict[str, Callable[[float], Rule]] = {
+    "float": _numbers_within,
+    "near": functools.partial(_numbers_within, only_with="."),
+}

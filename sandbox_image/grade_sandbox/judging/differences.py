@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MOST_SHOWN = 1000
+MAX_SHOWN = 1000
 """Characters of an answer in the results."""
 
 
@@ -17,7 +17,7 @@ def printable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-def shown(value: Any) -> str:
+def _format_answer(value: Any) -> str:
     """Return an answer for people: a text, or a value as source."""
     try:
         return printable(value if isinstance(value, str) else repr(value))
@@ -25,36 +25,51 @@ def shown(value: Any) -> str:
         return hex(value) if isinstance(value, int) else "<a value that cannot be shown>"
 
 
-def texts(expected: Any, given: Any, *, by_tokens: bool = False) -> dict[str, str]:
+def texts(expected: Any, answer: Any, *, by_tokens: bool = False) -> dict[str, str]:
     """Return both answers around their first difference, and the difference in words.
 
     `by_tokens`: line breaks make no difference.
     """
-    first, second = shown(expected), shown(given)
-    around = _around_difference(first, second)
-    return {"expected": around[0], "returned": around[1], "why": _words(expected, given, first, second, by_tokens)}
+    expected_text, answer_text = _format_answer(expected), _format_answer(answer)
+    before = _length_before_difference(expected_text, answer_text)
+    start = f"[{before:,} equal characters] ..." if before else ""
+    if expected_text == answer_text:
+        why = _equal_texts_reason(expected, answer, answer_text)
+    else:
+        why = _first_difference(expected_text, answer_text, by_tokens=by_tokens)
+    return {
+        "expected": start + _cut(expected_text[before:]),
+        "returned": start + _cut(answer_text[before:]),
+        "why": why,
+    }
+
+
+def _equal_texts_reason(expected: Any, answer: Any, text: str) -> str:
+    """Return why two answers differ that are written alike: by their types, or NaN, or too deep to be written."""
+    if type(expected) is type(answer):
+        return f"the answer is {_short(text)}, and does not equal the expected {_short(text)}"
+    types = type(answer).__name__, type(expected).__name__
+    return f"the answer is {_short(text)} of type {types[0]}, expected {_short(text)} of type {types[1]}"
 
 
 _RULES = comparisons.rule("float:1e-6"), comparisons.numbers, comparisons.tokens
 """From tolerant to strict: a part with another value is shown before one that writes the same number differently."""
 
 
-def _words(expected: Any, given: Any, first: str, second: str, by_tokens: bool) -> str:
-    if first == second and type(expected) is type(given):  # NaN, or what is too deep to be written
-        return f"the answer is {_short(second)}, and does not equal the expected {_short(first)}"
-    if first == second:
-        kinds = type(given).__name__, type(expected).__name__
-        return f"the answer is {_short(second)} of type {kinds[0]}, expected {_short(first)} of type {kinds[1]}"
-    kind, parts = "line", (first.strip().split("\n"), second.strip().split("\n"))
-    if by_tokens and len(parts[0]) != len(parts[1]):
-        kind, parts = "token", (first.split(), second.split())
-    pairs = list(enumerate(zip(*parts, strict=False), 1))
-    number = next((number for rule in _RULES for number, pair in pairs if not rule(*pair)), None)
-    if number is None:
-        counts = len(parts[1]), len(parts[0])
-        return "other blanks or line ends" if counts[0] == counts[1] else f"{counts[0]} {kind}s instead of {counts[1]}"
-    where = "the answer" if len(parts[0]) == len(parts[1]) == 1 else f"{kind} {number}"
-    return f"{where} is {_short(parts[1][number - 1])}, expected {_short(parts[0][number - 1])}"
+def _first_difference(expected: str, answer: str, *, by_tokens: bool) -> str:
+    """Return the first line, or the first token, in which two texts differ."""
+    unit, expected_parts, answer_parts = "line", expected.strip().split("\n"), answer.strip().split("\n")
+    if by_tokens and len(expected_parts) != len(answer_parts):
+        unit, expected_parts, answer_parts = "token", expected.split(), answer.split()
+    pairs = list(zip(expected_parts, answer_parts, strict=False))
+    position = next((at for rule in _RULES for at, pair in enumerate(pairs) if not rule(*pair)), None)
+    if position is None:
+        if len(answer_parts) == len(expected_parts):
+            return "other blanks or line ends"
+        return f"{len(answer_parts)} {unit}s instead of {len(expected_parts)}"
+    is_single = len(expected_parts) == len(answer_parts) == 1
+    where = "the answer" if is_single else f"{unit} {position + 1}"
+    return f"{where} is {_short(answer_parts[position])}, expected {_short(expected_parts[position])}"
 
 
 def rejected(text: str) -> str:
@@ -62,21 +77,26 @@ def rejected(text: str) -> str:
     return f"the checker rejects the answer {_short(printable(text))}"
 
 
+MAX_SHORT = 100
+"""Characters of a part of an answer in a sentence."""
+
+
 def _short(text: str) -> str:
     text = text.strip()
-    return f"`{text[:100]}{'...' if len(text) > 100 else ''}`"
+    return f"`{text[:MAX_SHORT]}{'...' if len(text) > MAX_SHORT else ''}`"
 
 
-def _around_difference(expected: str, output: str) -> tuple[str, str]:
-    """Return two texts, without what is equal long before their first difference."""
-    before = 0
-    if max(len(expected), len(output)) > MOST_SHOWN:
-        pairs = enumerate(zip(expected, output, strict=False))
-        least = min(len(expected), len(output))
-        before = max(0, next((number for number, (a, b) in pairs if a != b), least) - MOST_SHOWN // 4)
-    start = f"[{before:,} equal characters] ..." if before else ""
-    return start + _cut(expected[before:]), start + _cut(output[before:])
+def _length_before_difference(one: str, two: str) -> int:
+    """Return how many characters at the beginning of two texts are left out: those long before their first difference.
+
+    0 if both texts are short. A quarter of what is shown stands before the difference.
+    """
+    if max(len(one), len(two)) <= MAX_SHOWN:
+        return 0
+    pairs = enumerate(zip(one, two, strict=False))
+    first = next((position for position, (a, b) in pairs if a != b), min(len(one), len(two)))
+    return max(0, first - MAX_SHOWN // 4)
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... [{len(text) - MOST_SHOWN:,} more characters]"
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}... [{len(text) - MAX_SHOWN:,} more characters]"

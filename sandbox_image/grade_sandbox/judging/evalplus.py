@@ -24,63 +24,68 @@ _NOT_NONE = {"check_str", "text_match_three", "text_starta_endb"}
 
 
 class EvalPlus:
-    """Compares the answers of one program, in order. The base inputs and the others have a comparison each."""
+    """Compares the answers of one program, in order, as EvalPlus does with its base inputs or with its others.
+
+    It keeps its tolerance from one answer to the next, so each of the two groups of inputs has an object of its own.
+    """
 
     def __init__(self, function: str, tolerance: float, *, is_mbpp: bool) -> None:
         self._function, self._tolerance = function, tolerance
-        self._is_mbpp, self._is_root = is_mbpp, function == "find_zero" and not is_mbpp
+        self._is_mbpp, self._is_root_finding = is_mbpp, function == "find_zero" and not is_mbpp
         self._is_broadcast = False
         """Whether the last answer is right only because NumPy compares values of different shapes."""
         self._accepts_anything = is_mbpp and function in {"are_equivalent", "sum_div"}
         """Whether EvalPlus accepts a constant from every program."""
 
-    def rights(self, arguments: Sequence[Any], expected: Any, given: Any) -> tuple[bool, bool]:
+    def verdicts(self, arguments: Sequence[Any], expected: Any, answer: Any) -> tuple[bool, bool]:
         """Return whether an answer is right: officially, and carefully.
 
         By broadcasting, NumPy compares one number with each item of an array, and one row with each row.
         """
         self._is_broadcast = False
         try:
-            official = bool(self._compare(arguments, expected, given))
+            official = bool(self._compare(arguments, expected, answer))
         except (ArithmeticError, TypeError, ValueError, AttributeError, RecursionError):
             official = False
         is_believed = official and not (self._is_broadcast or self._accepts_anything)
-        return official, is_believed or near_values_of_kind(expected, given)
+        return official, is_believed or near_values_of_kind(expected, answer)
 
-    def _compare(self, arguments: Sequence[Any], expected: Any, given: Any) -> bool:
+    def _compare(self, arguments: Sequence[Any], expected: Any, answer: Any) -> bool:
+        """Follow `unsafe_execute` of eval/__init__.py, with its quirks: a tolerance that is set stays."""
         if self._function in _NOT_NONE and self._is_mbpp:
             expected = expected is not None
-        is_same = bool(given == expected)
-        if is_same and hasattr(given, "shape"):
-            self._is_broadcast = _shape(given) != _shape(expected)
+        is_same = bool(answer == expected)
+        if is_same and hasattr(answer, "shape"):
+            self._is_broadcast = _shape(answer) != _shape(expected)
         if self._is_mbpp:
-            is_same = self._special(arguments, expected, given, is_same=is_same)
-        elif self._is_root:
-            return abs(_polynomial(arguments[0], given)) <= self._tolerance
+            is_same = self._special(arguments, expected, answer, is_same=is_same)
+        elif self._is_root_finding:
+            return abs(_polynomial(arguments[0], answer)) <= self._tolerance
         if self._tolerance == 0 and _is_floats(expected):
             self._tolerance = ABSOLUTE
         if is_same or self._tolerance == 0:
             return is_same
-        if type(given) is not type(expected) or (isinstance(expected, (list, tuple)) and len(given) != len(expected)):
+        if type(answer) is not type(expected) or (isinstance(expected, (list, tuple)) and len(answer) != len(expected)):
             return False
         import numpy
 
-        self._is_broadcast = _shape(given) != _shape(expected)
-        return bool(numpy.allclose(given, expected, rtol=RELATIVE, atol=self._tolerance))
+        self._is_broadcast = _shape(answer) != _shape(expected)
+        return bool(numpy.allclose(answer, expected, rtol=RELATIVE, atol=self._tolerance))
 
-    def _special(self, arguments: Sequence[Any], expected: Any, given: Any, *, is_same: bool) -> bool:
+    def _special(self, arguments: Sequence[Any], expected: Any, answer: Any, *, is_same: bool) -> bool:
+        """Follow the exceptions that EvalPlus makes for single tasks of MBPP."""
         name = self._function
         if name in _AS_SETS:
-            return set(given) == set(expected)
+            return set(answer) == set(expected)
         if name in _NOT_NONE:
-            return bool(given == expected if isinstance(given, bool) else expected == (given is not None))
+            return bool(answer == expected if isinstance(answer, bool) else expected == (answer is not None))
         if name == "are_equivalent":
             return True
         if name == "sum_div":
-            return is_same or given == 0
+            return is_same or answer == 0
         if name == "surface_Area":
-            return is_same or abs(given - _surface(*arguments)) <= self._tolerance
-        return is_same or (name == "digit_distance_nums" and given == _digit_distance(*arguments))
+            return is_same or abs(answer - _surface(*arguments)) <= self._tolerance
+        return is_same or (name == "digit_distance_nums" and answer == _digit_distance(*arguments))
 
 
 def _is_floats(value: Any) -> bool:

@@ -1,6 +1,7 @@
 """Without a reference solution: what the tests compare an answer with is the expected answer.
 
-By `==`, `is`, truth, or a usual form of tolerance. A task whose tests use an answer in any other way is not judged.
+The tests run with an `Expect` for each answer, which notes what it is compared with: by `==`, `is`, truth, or a usual
+form of tolerance. A task whose tests use an answer in any other way is not judged.
 """
 
 from __future__ import annotations
@@ -30,28 +31,30 @@ _TRUE, _SAME, _SEVERAL = "__expected_true__", "__expected_same__", "__expected_o
 
 
 def expected(spec: Task, seconds: float) -> dict[str, Any]:
-    """Return {"calls": ..., "names": ..., "expected": replies} or {"refused": why}. Call it in a fork."""
-    return run_in_fork(lambda: _expected(spec), seconds) or {"refused": "the tests do not finish without a program"}
+    """Return calls and expected replies, or why there are none: see the grader's `Recorded`. Call it in a fork."""
+    return run_in_fork(lambda: _derive_expected(spec), seconds) or {
+        "refused": "the tests do not finish without a program"
+    }
 
 
-def _expected(spec: Task) -> dict[str, Any]:
+def _derive_expected(spec: Task) -> dict[str, Any]:
     process.swallow_output()
-    found: list[_Expecting] = []
+    askers: list[_ExpectingAsker] = []
 
     def asker_of(classes: dict[str, type[Any]]) -> Asker:
-        found.append(_Expecting(classes))
-        return found[-1]
+        askers.append(_ExpectingAsker(classes))
+        return askers[-1]
 
     try:
-        _listen()
-        made = Script(spec)
-        names = {name: script.library(name) or "function" for name in script.open_names(made)}
+        _note_in_library_comparisons()
+        tests = Script(spec)
+        names = {name: script.probable_origin(name) or "function" for name in script.undefined_names(tests)}
         tree = ast.fix_missing_locations(_Rewriter().visit(ast.parse(spec["test"], "<tests>")))
-        made.run(compile(tree, "<tests>", "exec", dont_inherit=True), asker_of, names, _bind)
+        tests.run(compile(tree, "<tests>", "exec", dont_inherit=True), asker_of, names, _bind)
     except BaseException as error:
-        why = str(error) if isinstance(error, UnconfirmedError) else f"{type(error).__name__}: {str(error)[:200]}"
+        why = str(error) if isinstance(error, UnconfirmedError) else values.error_text(error)
         return {"refused": f"without a reference solution, {why}"}
-    asker = found[0]
+    asker = askers[0]
     if asker.error is not None:
         return {"refused": f"without a reference solution, {asker.error}"}
     if not asker.calls or None in asker.replies:
@@ -59,25 +62,26 @@ def _expected(spec: Task) -> dict[str, Any]:
     return {"calls": asker.calls, "names": names, "expected": asker.replies}
 
 
-class _Expecting(Asker):
+class _ExpectingAsker(Asker):
     """Answers each call with something that notes what it is compared with."""
 
     def __init__(self, classes: dict[str, type[Any]]) -> None:
         super().__init__(classes, lambda call: (0, ""))
         self.calls: list[str] = []
         self.replies: list[str | None] = []
+        """The expected reply to each call; None: it was compared with nothing so far."""
 
     def make_call(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         number = len(self.calls)
         self.calls.append(self.message_of(target, args, kwargs))
         self.replies.append(None)
-        own = tuple(self._own)
+        mutables = tuple(self._mutables)
 
         def note(value: Any) -> None:
             if isinstance(value, Expect):
                 self.refuse("the tests compare two answers")
             try:
-                reply = values.write((RETURNED, value, args, kwargs, "", 0, own), self)
+                reply = values.write((RETURNED, value, args, kwargs, "", 0, mutables), self)
             except values.UnsendableError as error:
                 self.refuse(f"the tests expect a value that cannot be serialized: {error}")
             if self.replies[number] not in (None, reply):
@@ -136,7 +140,8 @@ class _Difference:
         return self
 
     def __lt__(self, other: float) -> bool:
-        if not (isinstance(other, (int, float)) and 0 < other <= _LARGEST * max(1.0, abs(_number(self._other)))):
+        max_tolerance = _MAX_TOLERANCE * max(1.0, abs(_number(self._other)))
+        if not (isinstance(other, (int, float)) and 0 < other <= max_tolerance):
             raise UnconfirmedError("the tests compare an answer with no usual tolerance")
         self._note(self._other)
         return True
@@ -144,7 +149,7 @@ class _Difference:
     __le__ = __lt__
 
 
-_LARGEST = 0.1
+_MAX_TOLERANCE = 0.1
 """The largest tolerance, relative to an expected value above 1."""
 
 
@@ -156,35 +161,23 @@ class _Rewriter(ast.NodeTransformer):
     """Replaces in assertions what no object can notice: truth, identity, and one of several values."""
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
-        node.test = self._tested(node.test, is_true=True)
+        node.test = self._rewrite(node.test, is_true=True)
         return node
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Rewrite unittest's assertions of truth and identity."""
-        self.generic_visit(node)
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        if name in {"assertTrue", "assertFalse"} and node.args:
-            node.args[0] = self._tested(node.args[0], is_true=name == "assertTrue")
-            node.func.attr = "assertTrue"  # type: ignore[attr-defined]
-        elif name in {"assertIs", "assertIsNone"} and node.args:
-            other = node.args[1] if len(node.args) > 1 else ast.Constant(None)
-            node.args = [_call(_SAME, node.args[0], other)]
-            node.func.attr = "assertTrue"  # type: ignore[attr-defined]
-        return node
-
-    def _tested(self, test: ast.expr, *, is_true: bool) -> ast.expr:
+    def _rewrite(self, test: ast.expr, *, is_true: bool) -> ast.expr:
+        """Return a condition that must be true or false, so that an answer in it notes what it must be."""
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) and is_true:
-            test.values = [self._tested(one, is_true=True) for one in test.values]
+            test.values = [self._rewrite(part, is_true=True) for part in test.values]
             return test
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            return self._tested(test.operand, is_true=not is_true)
+            return self._rewrite(test.operand, is_true=not is_true)
         if isinstance(test, ast.BoolOp):
             return _call(_SEVERAL, test)
         if isinstance(test, ast.Compare):
-            op = test.ops[0]
-            if isinstance(op, ast.Is) and is_true and len(test.ops) == 1:
+            operator = test.ops[0]
+            if isinstance(operator, ast.Is) and is_true and len(test.ops) == 1:
                 return _call(_SAME, test.left, test.comparators[0])
-            if any(isinstance(one, (ast.In, ast.NotIn, ast.IsNot)) for one in test.ops) or not is_true:
+            if any(isinstance(op, (ast.In, ast.NotIn, ast.IsNot)) for op in test.ops) or not is_true:
                 return _call(_SEVERAL, test.left, *test.comparators)
             self.generic_visit(test)
             return test
@@ -192,29 +185,31 @@ class _Rewriter(ast.NodeTransformer):
         return _call(_TRUE, test, ast.Constant(is_true))
 
 
-def _call(name: str, *given: ast.expr) -> ast.expr:
-    return ast.Call(ast.Name(name, ast.Load()), list(given), [])
+def _call(name: str, *arguments: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
 
 
-def _bind(space: dict[str, Any]) -> None:
-    def is_true(value: Any, wanted: bool) -> bool:
-        """Whether the truth of a value is `wanted`; of an answer, note that this is expected."""
+def _bind(namespace: dict[str, Any]) -> None:
+    """Define the functions that rewritten tests call."""
+
+    def is_true(value: Any, truth: bool) -> bool:
+        """Whether the truth of a value is `truth`; of an answer, note that this is expected."""
         if isinstance(value, Expect):
-            value.__dict__["note"](wanted)
+            value.__dict__["note"](truth)
             return True
-        return bool(value) is wanted
+        return bool(value) is truth
 
     def is_same(one: Any, two: Any) -> bool:
         """Whether two values are one object. An answer arrives as another one, so equality is what it must have."""
         return bool(one == two) if isinstance(one, Expect) or isinstance(two, Expect) else one is two
 
-    def of_several(*given: Any) -> bool:
+    def is_one_of_several(*_: Any) -> bool:
         raise UnconfirmedError("the tests accept one of several answers")
 
-    space.update({_TRUE: is_true, _SAME: is_same, _SEVERAL: of_several})
+    namespace.update({_TRUE: is_true, _SAME: is_same, _SEVERAL: is_one_of_several})
 
 
-_CLOSE = {
+_LIBRARY_COMPARISONS = {
     "math": ("isclose",), "cmath": ("isclose",),
     "numpy": ("isclose", "allclose", "array_equal"),
     "numpy.testing": ("assert_allclose", "assert_almost_equal", "assert_array_equal", "assert_equal",
@@ -222,18 +217,18 @@ _CLOSE = {
 }  # fmt: skip
 
 
-def _listen() -> None:
+def _note_in_library_comparisons() -> None:
     """Let functions that compare note what they compare an answer with."""
-    for module_name, names in _CLOSE.items():
+    for module_name, names in _LIBRARY_COMPARISONS.items():
         module = sys.modules.get(module_name) or (math if module_name == "math" else None)
         for name in names if module is not None else ():
-            setattr(module, name, _noting(getattr(module, name)))
+            setattr(module, name, _noting_comparison(getattr(module, name)))
 
 
-def _noting(compare: Callable[..., Any]) -> Callable[..., Any]:
-    def compared(one: Any, two: Any, *rest: Any, **options: Any) -> Any:
+def _noting_comparison(compare: Callable[..., Any]) -> Callable[..., Any]:
+    def compare_or_note(one: Any, two: Any, *more: Any, **options: Any) -> Any:
         if isinstance(one, Expect) or isinstance(two, Expect):
-            return bool(one == two)
-        return compare(one, two, *rest, **options)
+            return bool(one == two)  # which is true, and notes the other value
+        return compare(one, two, *more, **options)
 
-    return compared
+    return compare_or_note

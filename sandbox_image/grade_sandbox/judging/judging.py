@@ -134,10 +134,10 @@ def _likeness(tests: Tests, replies: list[str], *, passed: bool, seconds: float)
         if tests.spec.get("is_reference"):
             return {"is_silent": compared.is_silent}
         compared.compare()
-        doubt = compared.doubt(seconds) if passed else ""
+        doubt = compared.reason_to_doubt(seconds) if passed else ""
     except (values.MalformedError, values.UnsendableError, RecursionError, TypeError, ValueError, LookupError,
             AttributeError, ArithmeticError) as error:  # fmt: skip
-        return {"doubt": f"its answers could not be compared ({type(error).__name__}: {str(error)[:200]})"}
+        return {"doubt": f"its answers could not be compared ({values.error_text(error)})"}
     alike = len(tests.calls) - compared.same if passed and not doubt else 0
     counts: dict[str, Any] = {"n": len(tests.calls), "same": compared.same, "alike": alike}
     if compared.first:

@@ -1,7 +1,8 @@
-"""Why a pass is believed: its answers are the reference's, or of their kind where the tests reject what says nothing.
+"""Why a pass is believed: its answers are the reference's, or of their kind where the tests reject wrong values.
 
 `same`: of the same kinds and equal (sameness.py). `alike`: numbers for numbers, texts for texts, never empty in place
-of something; and the tests fail if all differing places are replaced by controls.
+of something; and the tests fail if all differing places get controls. A control is a wrong value that every test which
+checks this place must reject, such as NaN or an empty text.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from typing import NamedTuple
 
 from grade_sandbox import values
 from grade_sandbox.candidate.answering import RAISED, RETURNED, UNSENT
-from grade_sandbox.judging import calls as calls_shown
+from grade_sandbox.judging import calls as recorded_calls
+from grade_sandbox.judging.asking import Reply
 from grade_sandbox.judging.sameness import MAX_PLACES, USUAL_TYPES, places, plain, same, same_leaves, without_order
-from grade_sandbox.judging.seen import (
+from grade_sandbox.judging.views import (
     CONTAINER,
     ERROR,
     NONE,
@@ -24,9 +26,10 @@ from grade_sandbox.judging.seen import (
     REMOTE,
     TEXT,
     TRUTH,
-    Seen,
+    JudgeContext,
+    View,
     every,
-    shown,
+    format_value,
     view,
 )
 
@@ -35,16 +38,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from grade_sandbox.judging.asking import Reply
     from grade_sandbox.judging.replaying import Tests
-    from grade_sandbox.judging.sameness import Way
+    from grade_sandbox.judging.sameness import Path
 
 CONTROL_SECONDS = 2.0
 """CPU time of one replay with a control, beyond that of the first replay; one that needs more is rejected."""
-LARGEST = 1e6
-"""How many times larger a number may be than those of the answer and the arguments."""
-TIMES_LONGER, LONGER = 4, 64
-"""How much longer than the expected text a text may be."""
+MAX_TIMES_LARGER = 1e6
+"""How many times larger a number may be than those of the expected answer and the arguments."""
+MAX_TIMES_LONGER, MAX_LONGER = 4, 64
+"""How many times longer than the expected text a text may be, and how many characters beyond that."""
+SNOWMEN = "\u2603\u2603\u2603"
+"""A text that no test expects."""
+HUGE = 1e200
+"""A number that no test expects."""
 VALUE, PRINTED = "value", "printed"
 ENDED = "ended"
 
@@ -55,7 +61,8 @@ class Place(NamedTuple):
     call: int
     root: Any
     """VALUE, PRINTED, or the position of an argument."""
-    way: Way
+    path: Path
+    """What leads from there to the differing part."""
     expected: Any
     returned: Any
 
@@ -66,14 +73,14 @@ class Likeness:
     def __init__(self, tests: Tests, expected: Sequence[Sequence[str]], replies: Sequence[str]) -> None:
         """`expected`: the replies of each run of the reference, at least one."""
         self._tests = tests
-        self.context = _context(tests)
+        self.context = _comparison_context(tests)
         self._texts, self._expected_texts = replies, expected[0]
         """The replies of the program, and those of the reference's first run."""
-        self._calls = [calls_shown.read(call, self.context) for call in tests.calls]
+        self._calls = [recorded_calls.read(call, self.context) for call in tests.calls]
         self._expected = [self.context.reply(text) for text in expected[0]]
         self._runs = [[self.context.reply(text) for text in run] for run in expected[1:]]
         """The reference's other runs, which show what varies in its answers."""
-        self._procedures = calls_shown.procedures(self._calls, self._expected)
+        self._procedures = recorded_calls.procedures(self._calls, self._expected)
         """The numbers of the calls that return nothing: changed arguments and output are their answer."""
         self.same = 0
         """The number of answers that are the reference's."""
@@ -82,176 +89,196 @@ class Likeness:
         self.first: dict[str, str] = {}
         """The first call with another answer, for people."""
         self.places: list[Place] = []
-        self._left: list[int] = []
-        """The calls that leave their arguments in another way."""
+        self._other_arguments: list[int] = []
+        """The numbers of the calls that return a value, and leave their arguments otherwise than the reference does."""
 
     @property
     def is_silent(self) -> bool:
         """Whether the reference returns nothing, prints nothing and changes no argument: nothing can be compared."""
         return all(
-            how == RETURNED and value is None and not printed and same(args, call.args) and same(kwargs, call.kwargs)
-            for call, (how, value, args, kwargs, printed, *_) in zip(self._calls, self._expected, strict=True)
+            reply.outcome == RETURNED
+            and reply.value is None
+            and not reply.printed
+            and same(reply.args, call.args)
+            and same(reply.kwargs, call.kwargs)
+            for call, reply in zip(self._calls, self._expected, strict=True)
         )
 
     def compare(self) -> None:
         """Compare all answers."""
         for number, expected in enumerate(self._expected):
             if number >= len(self._texts):
-                self._doubt(number, "it ended before this call", (ENDED, None))
+                self._note_problem(number, "it ended before this call", Reply(ENDED, None))
                 return
             try:
                 returned = self.context.reply(self._texts[number])
             except values.MalformedError as error:
-                self._doubt(number, f"a malformed value ({error})", (UNSENT, None))
+                self._note_problem(number, f"a malformed value ({error})", Reply(UNSENT, None))
                 continue
             self._compare_one(number, expected, returned)
 
     def _compare_one(self, number: int, expected: Reply, returned: Reply) -> None:
-        if self._calls[number].target == ("op", "len") and expected[0] == RAISED:
+        """Compare one answer: count it, or note its places or its problem."""
+        if self._calls[number].target == ("op", "len") and expected.outcome == RAISED:
             self.same += 1  # `list` asks for a length by itself, which only some classes have
             return
-        if UNSENT in (expected[0], returned[0]) or expected[0] != returned[0]:
-            if returned[0] == UNSENT:
-                self._doubt(number, f"it cannot be serialized: {returned[1]}", returned)
-            else:
-                self._doubt(number, "it raised an exception" if returned[0] != RETURNED else "it raised none", returned)
+        if problem := _outcome_problem(expected, returned):
+            self._note_problem(number, problem, returned)
             return
-        found = self._places(number, expected, returned)
-        if not found:
+        differences = self._differences(number, expected, returned)
+        if differences and same_leaves(expected.value, returned.value) and any(map(self._kind_problem, differences)):
+            # Only the shape differs, so the kind of the whole value decides.
+            whole = Place(number, VALUE, (), expected.value, returned.value)
+            differences = [*(place for place in differences if place.root != VALUE), whole]
+        problem = next(filter(None, map(self._kind_problem, differences)), "")
+        if problem:
+            self._note_problem(number, problem, returned)
+            return
+        # Where the reference itself varies, nothing but the kind is expected.
+        differences = [place for place in differences if not self._varies_at(number, expected, place)]
+        if not differences:
             self.same += 1
             return
-        if same_leaves(expected[1], returned[1]) and any(map(self._kind_problem, found)):
-            found = [one for one in found if one.root != VALUE] + [Place(number, VALUE, (), expected[1], returned[1])]
-        for place in found:
-            if problem := self._kind_problem(place):
-                self._show(number, expected, returned)
-                self.problem = self.problem or f"call {number + 1}: {problem}"
-                return
-        found = [place for place in found if not self._varies_at(number, expected, place)]
-        if not found:
-            self.same += 1  # of the expected kind, and nothing else is expected
-            return
-        self._show(number, expected, returned)
+        self._note_first(number, expected, returned)
         if len(self.places) < MAX_PLACES:
-            self.places += found
+            self.places += differences
 
-    def _places(self, number: int, expected: Reply, returned: Reply) -> list[Place]:
-        """Return where an answer differs."""
-        call, is_procedure = self._calls[number], number in self._procedures
-        found = [] if is_procedure else [Place(number, VALUE, *one) for one in places(expected[1], returned[1])]
-        if found and self._varies_in_order(number, expected, returned):
-            found = []
-        if not (same(expected[2], returned[2]) and same(expected[3], returned[3])):
-            if is_procedure and same(call.args, returned[2]):
-                self.problem = self.problem or f"call {number + 1}: it leaves its arguments as they were"
+    def _differences(self, number: int, expected: Reply, returned: Reply) -> list[Place]:
+        """Return where an answer differs; note a call that leaves its arguments otherwise."""
+        is_procedure = number in self._procedures
+        value_places = () if is_procedure else places(expected.value, returned.value)
+        differences = [Place(number, VALUE, *parts) for parts in value_places]
+        if differences and self._differs_only_in_order(number, expected, returned):
+            differences = []
+        if not (same(expected.args, returned.args) and same(expected.kwargs, returned.kwargs)):
             if is_procedure:
-                found += [Place(number, way[0], way[1:], p, q) for way, p, q in places(expected[2], returned[2]) if way]
-            elif found or not calls_shown.is_varying(self._runs, number, expected):
-                self._left.append(number)
-        if expected[4] != returned[4] and (is_procedure or call.state.get("captures")):
-            found.append(Place(number, PRINTED, (), expected[4], returned[4]))
-        return found
+                differences += self._argument_differences(number, expected, returned)
+            elif differences or not recorded_calls.is_varying(self._runs, number, expected):
+                self._other_arguments.append(number)
+        if expected.printed != returned.printed and (is_procedure or self._calls[number].state.get("captures")):
+            differences.append(Place(number, PRINTED, (), expected.printed, returned.printed))
+        return differences
 
-    def _varies(self, number: int, expected: Reply) -> bool:
-        """Whether the reference's runs differ in the answer to a call, so that only its kind is expected."""
-        return any(not same(run[number][1], expected[1]) for run in self._runs if number < len(run))
+    def _argument_differences(self, number: int, expected: Reply, returned: Reply) -> list[Place]:
+        """Return where a procedure leaves its arguments otherwise. To leave them unchanged is a problem."""
+        if same(self._calls[number].args, returned.args):
+            self.problem = self.problem or f"call {number + 1}: it leaves its arguments as they were"
+        parts = places(expected.args, returned.args)
+        return [Place(number, path[0], path[1:], one, two) for path, one, two in parts if path]
 
     def _varies_at(self, number: int, expected: Reply, place: Place) -> bool:
-        """Whether the reference's runs differ in a place."""
+        """Whether the reference's runs differ in a place, in what contains it, or in a part of it."""
         if place.root != VALUE:
             return False
-        found = (way for run in self._runs if number < len(run) for way, _, _ in places(expected[1], run[number][1]))
-        return any(all(one == two for one, two in zip(way, place.way, strict=False)) for way in found)
+        runs = (run[number].value for run in self._runs if number < len(run))
+        paths = (path for value in runs for path, _, _ in places(expected.value, value))
+        return any(all(one == two for one, two in zip(path, place.path, strict=False)) for path in paths)
 
-    def _varies_in_order(self, number: int, expected: Reply, returned: Reply) -> bool:
+    def _differs_only_in_order(self, number: int, expected: Reply, returned: Reply) -> bool:
         """Whether an answer differs only in an order in which the reference's runs differ."""
-        if not self._varies(number, expected):
+        runs = [run[number].value for run in self._runs if number < len(run)]
+        if all(same(value, expected.value) for value in runs):
             return False
-        one = without_order(expected[1])
-        return all(without_order(run[number][1]) == one for run in self._runs) and without_order(returned[1]) == one
+        unordered = without_order(expected.value)
+        return all(without_order(value) == unordered for value in (*runs, returned.value))
 
     def _kind_problem(self, place: Place) -> str:
         call = self._calls[place.call]
         return kind_problem(place.expected, place.returned, (call.args, call.kwargs))
 
-    def _doubt(self, number: int, why: str, returned: Sequence[Any]) -> None:
-        self._show(number, self._expected[number], returned)
+    def _note_problem(self, number: int, why: str, returned: Reply) -> None:
+        self._note_first(number, self._expected[number], returned)
         self.problem = self.problem or f"call {number + 1}: {why}"
 
-    def _show(self, number: int, expected: Reply, returned: Sequence[Any]) -> None:
+    def _note_first(self, number: int, expected: Reply, returned: Reply) -> None:
         if not self.first:
-            text = calls_shown.shown(self._calls, self._expected, number)
+            text = recorded_calls.format_call(self._calls, self._expected, number)
             self.first = {"call": text, "expected": _answer_text(expected), "returned": _answer_text(returned)}
 
     # --- what the tests decide ---
 
-    def doubt(self, seconds: float) -> str:
+    def reason_to_doubt(self, seconds: float) -> str:
         """Return why a pass is not believed; empty if it is. `seconds`: CPU time of one replay."""
         if self.problem:
             return self.problem
-        if self._left and not self._tests.accepts(self._as_left(), seconds):
+        if self._other_arguments and not self._tests.accepts(self._with_expected_arguments(), seconds):
             return "the tests fail if its arguments are left as the reference solution leaves them"
         # Controls replace parts of the reference's answers, and then of the program's own.
         for side, texts in enumerate((self._expected_texts, self._texts)):
-            for changes in _replacements(self.places, side):
-                if self._tests.accepts(self._with(texts, changes), seconds):
+            for changes in _control_rounds(self.places, side):
+                if self._tests.accepts(self._with_changes(texts, changes), seconds):
                     return f"the tests also pass with {_controls_text(changes)}, so they do not decide this value"
         return ""
 
-    def _as_left(self) -> list[str]:
-        made = list(self._texts)
-        for number in self._left:
-            how, value, _, _, printed, consumed, _ = self.context.reply(made[number])
-            _, _, args, kwargs, _, _, own = self.context.reply(self._expected_texts[number])
-            made[number] = values.write((how, value, args, kwargs, printed, consumed, own), self.context)
-        return made
+    def _with_expected_arguments(self) -> list[str]:
+        """Return the program's replies, with the arguments as the reference leaves them."""
+        texts = list(self._texts)
+        for number in self._other_arguments:
+            reply, expected = self.context.reply(texts[number]), self._expected[number]
+            reply = reply._replace(args=expected.args, kwargs=expected.kwargs, mutables=expected.mutables)
+            texts[number] = values.write(tuple(reply), self.context)
+        return texts
 
-    def _with(self, texts: Sequence[str], changes: Sequence[tuple[Place, Any]]) -> list[str]:
+    def _with_changes(self, texts: Sequence[str], changes: Sequence[tuple[Place, Any]]) -> list[str]:
         """Return replies in which some parts are replaced."""
-        made = list(texts)
+        changed = list(texts)
         by_call: dict[int, list[tuple[Place, Any]]] = {}
-        for place, new in changes:
-            by_call.setdefault(place.call, []).append((place, new))
-        for number, replaced in by_call.items():
-            how, value, args, kwargs, printed, consumed, own = self.context.reply(made[number])
-            for place, new in replaced:
+        for place, control in changes:
+            by_call.setdefault(place.call, []).append((place, control))
+        for number, changes_of_call in by_call.items():
+            reply = self.context.reply(changed[number])
+            for place, control in changes_of_call:
                 if place.root == VALUE:
-                    value = _put(value, place.way, new)
+                    reply = reply._replace(value=_with_part(reply.value, place.path, control))
                 elif place.root == PRINTED:
-                    printed = new if isinstance(new, str) else ""
+                    reply = reply._replace(printed=control if isinstance(control, str) else "")
                 else:
-                    args = _put(args, (place.root, *place.way), new)
-            made[number] = values.write((how, value, args, kwargs, printed, consumed, own), self.context)
-        return made
+                    reply = reply._replace(args=_with_part(reply.args, (place.root, *place.path), control))
+            changed[number] = values.write(tuple(reply), self.context)
+        return changed
 
 
-def _context(tests: Tests) -> Seen:
+def _comparison_context(tests: Tests) -> JudgeContext:
+    """Return a context that reads the objects of classes that the program must write as objects of empty classes."""
     _, classes, stubs = tests.script.classes()
-    found = Seen(classes)
-    asked = [name for name, stub in stubs.items() if isinstance(stub, type)]
-    asked += [name for name, how in tests.spec["names"].items() if how == "class"]
-    for name in asked:
-        found.classes[name] = kind = type(name, (), {})
-        found.names[kind] = name
-    return found
+    context = JudgeContext(classes)
+    names = [name for name, stub in stubs.items() if isinstance(stub, type)]
+    names += [name for name, origin in tests.spec["names"].items() if origin == "class"]
+    for name in names:
+        context.classes[name] = cls = type(name, (), {})
+        context.names[cls] = name
+    return context
 
 
-def _answer_text(reply: Sequence[Any]) -> str:
-    how, value = reply[0], reply[1]
-    if how == ENDED:
+def _outcome_problem(expected: Reply, returned: Reply) -> str:
+    """Return why a call did not end as that of the reference; empty if it did."""
+    if returned.outcome == UNSENT:
+        return f"it cannot be serialized: {returned.value}"
+    if expected.outcome == returned.outcome:
+        return ""
+    return "it raised an exception" if returned.outcome != RETURNED else "it raised none"
+
+
+def _answer_text(reply: Reply) -> str:
+    if reply.outcome == ENDED:
         return "nothing, because its process ended"
-    if how == UNSENT:
-        return f"what cannot be serialized: {value}"
-    if how == RETURNED and value is None and len(reply) > 4 and reply[4]:
-        return f"None, and printed {shown(reply[4])}"
-    return shown(value)
+    if reply.outcome == UNSENT:
+        return f"what cannot be serialized: {reply.value}"
+    if reply.outcome == RETURNED and reply.value is None and reply.printed:
+        return f"None, and printed {format_value(reply.printed)}"
+    return format_value(reply.value)
 
 
 # --- kinds ---
 
 
-def kind_problem(expected: Any, returned: Any, given: Any) -> str:
-    """Return why an answer that differs is not of the reference's kind; empty if it is. `given`: the arguments."""
+def kind_problem(expected: Any, returned: Any, arguments: Any) -> str:
+    """Return why an answer that differs is not of the reference's kind; empty if it is.
+
+    1. Containers and objects with the same leaves are of one kind. 2. Beside a truth or None, only the truth counts.
+    3. Else both are of one family; 4. a text is neither empty nor much longer, a container not empty; 5. an iterator is
+    one and ends; 6. numbers of NumPy have a usual type, or the expected one, 7. and are finite, and not much larger.
+    """
     one, two = view(expected), view(returned)
     families = {one.family, two.family}
     if families <= {CONTAINER, OBJECT} and same_leaves(expected, returned):
@@ -264,89 +291,93 @@ def kind_problem(expected: Any, returned: Any, given: Any) -> str:
         return "it is another object"
     if one.family == OBJECT and not set(one.keys or ()) <= set(two.keys or ()):
         return "it has other attributes"
-    if one.family == TEXT and len(two.value) > TIMES_LONGER * len(one.value) + LONGER:
+    if one.family == TEXT and len(two.value) > MAX_TIMES_LONGER * len(one.value) + MAX_LONGER:
         return "it is much longer"
-    if (one.family == TEXT and one.value and not two.value) or (
-        one.family == CONTAINER and one.parts and not two.parts
-    ):
+    has_emptied_text = one.family == TEXT and one.value and not two.value
+    if has_emptied_text or (one.family == CONTAINER and one.parts and not two.parts):
         return "it is empty"
     if two.kind == "iterator" and (one.kind != "iterator" or not two.value):
         return "it is an iterator" if two.value else "it is an iterator without an end"
-    if one.dtype != two.dtype not in USUAL_TYPES and not same(plain(expected), plain(returned)):
+    has_other_dtype = one.dtype != two.dtype and two.dtype not in USUAL_TYPES
+    if has_other_dtype and not same(plain(expected), plain(returned)):
         return f"it has the type {two.dtype}"
     if one.family == OTHER and one.kind != two.kind:
         return "it is something else"
-    return _number_problem(expected, returned, given)
+    return _number_problem(expected, returned, arguments)
 
 
-def _number_problem(expected: Any, returned: Any, given: Any) -> str:
-    most = LARGEST * max([1.0, *filter(math.isfinite, map(_size, every([expected, given])))])
-    sizes = [_size(seen) for seen in every(returned)]
-    if any(not math.isfinite(size) or size > most for size in sizes):
+def _number_problem(expected: Any, returned: Any, arguments: Any) -> str:
+    known_magnitudes = filter(math.isfinite, map(_magnitude, every([expected, arguments])))
+    max_magnitude = MAX_TIMES_LARGER * max([1.0, *known_magnitudes])
+    magnitudes = map(_magnitude, every(returned))
+    if any(not math.isfinite(magnitude) or magnitude > max_magnitude for magnitude in magnitudes):
         return "it has a number that is not finite, or much larger"
     return ""
 
 
-def _truth(seen: Any) -> bool:
-    return bool(seen.value) if seen.family in {TRUTH, NUMBER, TEXT} else bool(seen.parts) or seen.family not in {
-        NONE, CONTAINER,
-    }  # fmt: skip
+def _truth(value: View) -> bool:
+    if value.family in {TRUTH, NUMBER, TEXT}:
+        return bool(value.value)
+    return bool(value.parts) or value.family not in {NONE, CONTAINER}
 
 
-def _size(seen: Any) -> float:
-    if seen.family != NUMBER:
+def _magnitude(value: View) -> float:
+    """Return the absolute value of a number, which is bounded; 0 of anything else."""
+    if value.family != NUMBER:
         return 0.0
     try:
-        return float(abs(seen.value))
+        return float(abs(value.value))
     except (OverflowError, ValueError, ArithmeticError):
         return sys.float_info.max
 
 
 def _is_of_family(expected: Any, returned: Any) -> bool:
     """Whether an exception is of the library's family of another, or above it."""
-    families = [kind for kind in type(expected).__mro__ if values.KNOWN.get(kind.__name__) is kind]
+    families = [cls for cls in type(expected).__mro__ if values.KNOWN.get(cls.__name__) is cls]
     return isinstance(returned, families[0]) or isinstance(expected, type(returned))
 
 
 # --- controls ---
 
-_AS_IT_IS = object()
+_NO_CONTROL = object()
 """In place of a control that is one of the two answers."""
 _ANOTHER_ERROR = type("AnotherError", (Exception,), {})
 """An exception that no test names."""
 
 
 def _controls(place: Place, side: int) -> list[Any]:
-    """Return what says nothing in a place. All places of one kind have theirs in the same order.
+    """Return wrong values that a test which checks this place must reject.
 
-    `side`: 0 for what the reference answered there, 1 for what the program answered.
+    All places of one kind have theirs in the same order. `side`: 0 for what the reference answered there, 1 for what
+    the program answered.
     """
-    both = place.expected, place.returned
-    own, other = view(both[side]), view(both[1 - side])
-    if TRUTH in {own.family, other.family}:
-        made: list[Any] = [not _truth(own)]
+    answers = place.expected, place.returned
+    replaced, other = view(answers[side]), view(answers[1 - side])
+    if TRUTH in {replaced.family, other.family}:
+        controls: list[Any] = [not _truth(replaced)]
     elif place.root == PRINTED:
-        made = ["", "\u2603\u2603\u2603"]
-    elif own.family == NUMBER:
-        made = [math.nan, 1e200, 0, -own.value, None]
-    elif own.family == TEXT:
-        made = [type(own.value)(), "\u2603\u2603\u2603", None]
-    elif own.family == CONTAINER:
-        made = [_empty(both[side]), None]
-    elif own.family == ERROR:
-        made = [] if _is_of_family(*both) else [_ANOTHER_ERROR("another")]
+        controls = ["", SNOWMEN]
+    elif replaced.family == NUMBER:
+        controls = [math.nan, HUGE, 0, -replaced.value, None]
+    elif replaced.family == TEXT:
+        controls = [type(replaced.value)(), SNOWMEN, None]
+    elif replaced.family == CONTAINER:
+        controls = [_empty(answers[side]), None]
+    elif replaced.family == ERROR:
+        controls = [] if _is_of_family(*answers) else [_ANOTHER_ERROR("another")]
     else:
-        made = [True] if own.family == NONE else [False, [], None]
-    return [_AS_IT_IS if same(one, both[0]) or same(one, both[1]) else one for one in made]
+        controls = [True] if replaced.family == NONE else [False, [], None]
+    return [_NO_CONTROL if any(same(control, answer) for answer in answers) else control for control in controls]
 
 
-def _replacements(places: Sequence[Place], side: int) -> Iterator[list[tuple[Place, Any]]]:
+def _control_rounds(places: Sequence[Place], side: int) -> Iterator[list[tuple[Place, Any]]]:
     """Yield controls for all places at once: the first one of each place, then the second one, and so on."""
-    tried = [(place, controls) for place in places if (controls := _controls(place, side))]
-    for number in range(max((len(controls) for _, controls in tried), default=0)):
+    pairs = [(place, _controls(place, side)) for place in places]
+    pairs = [(place, controls) for place, controls in pairs if controls]
+    for number in range(max((len(controls) for _, controls in pairs), default=0)):
         # A place that has fewer controls keeps its last one.
-        chosen = [(place, controls[min(number, len(controls) - 1)]) for place, controls in tried]
-        if changes := [(place, new) for place, new in chosen if new is not _AS_IT_IS]:
+        chosen = [(place, controls[min(number, len(controls) - 1)]) for place, controls in pairs]
+        if changes := [(place, control) for place, control in chosen if control is not _NO_CONTROL]:
             yield changes
 
 
@@ -359,26 +390,27 @@ def _controls_text(changes: Sequence[tuple[Place, Any]]) -> str:
     numbers = {place.call for place, _ in changes}
     is_one = len(numbers) == 1
     where = f"in the answer to call {min(numbers) + 1}" if is_one else "in its place"
-    return f"{' and '.join(shown(new) for _, new in changes[: 2 if is_one else 1])} {where}"
+    return f"{' and '.join(format_value(control) for _, control in changes[: 2 if is_one else 1])} {where}"
 
 
-def _put(value: Any, way: Way, new: Any) -> Any:
+def _with_part(value: Any, path: Path, part: Any) -> Any:
     """Return a value with another part; what can change is changed in place."""
-    if not way:
-        return new
-    name, *rest = way
+    if not path:
+        return part
+    name, *inner = path
     if isinstance(value, tuple):
         fields = list(getattr(type(value), "_fields", range(len(value))))
+        position = fields.index(name)
         items = list(value)
-        items[fields.index(name)] = _put(items[fields.index(name)], tuple(rest), new)
+        items[position] = _with_part(items[position], tuple(inner), part)
         return tuple.__new__(type(value), items)
     if isinstance(value, (list, dict)) or type(value).__name__ == "deque":
-        value[name] = _put(value[name], tuple(rest), new)
+        value[name] = _with_part(value[name], tuple(inner), part)
         return value
     if type(value) is values.SentIterator:
-        value.items[name] = _put(value.items[name], tuple(rest), new)
+        value.items[name] = _with_part(value.items[name], tuple(inner), part)
         return value
     if type(value).__module__ in {"numpy", "pandas"} or not hasattr(value, "__dict__"):
-        return new
-    object.__setattr__(value, name, _put(getattr(value, name), tuple(rest), new))
+        return part
+    object.__setattr__(value, name, _with_part(getattr(value, name), tuple(inner), part))
     return value

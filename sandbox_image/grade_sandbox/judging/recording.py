@@ -17,11 +17,11 @@ from grade_sandbox import operations, values
 from grade_sandbox.candidate.answering import RETURNED, Answerer, Program
 from grade_sandbox.candidate.state import CallState
 from grade_sandbox.confine import process
-from grade_sandbox.judging import asking, patience, script
+from grade_sandbox.judging import asking, continuing, script
 from grade_sandbox.judging.asking import Asker, UnconfirmedError
 from grade_sandbox.judging.forks import run_in_fork
 from grade_sandbox.judging.script import Script, reason_of
-from grade_sandbox.judging.seen import Ref, Seen
+from grade_sandbox.judging.views import JudgeContext, Ref
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from grade_sandbox.jobs import Candidate, Task
+    from grade_sandbox.judging.asking import AnswerCall
 
 MAX_CALLS, MAX_BYTES = 20_000, 12 << 20
 MAX_OBJECTS = 12
@@ -44,77 +45,84 @@ class Recording:
     def __init__(self, spec: Task) -> None:
         self._spec = spec
         self._broken = ""
+        """Why the tests cannot be compiled."""
         self._names: dict[str, str] = {}
         try:
             self._script = Script(spec)
-            self._patient = patience.Patient(spec["test"])
+            self._continuing = continuing.ContinuingTests(spec["test"])
         except Exception as error:
-            self._broken = f"{type(error).__name__}: {str(error)[:200]}"
+            self._broken = values.error_text(error)
 
     def record(self, seconds: float) -> dict[str, Any]:
-        """Return {"calls": [texts], "names": {name: how}}, {"refused": why} or {"failed": why}; see answer.py.
+        """Return the calls and the names of the tests, or why they are not recorded: see the grader's `Recorded`.
 
         `seconds` of CPU time for each run. Call it in a fork.
         """
         if self._broken:
             return {"refused": self._broken}
-        code = script.global_names(self._script.strict) | script.global_names(self._script.signature)
-        if code & _EXECUTING or _UNPICKLES.search(self._spec["signature"] + self._spec["test"]):
+        names_used = script.global_names(self._script.strict) | script.global_names(self._script.signature)
+        if names_used & _EXECUTING or _UNPICKLES.search(self._spec["signature"] + self._spec["test"]):
             return {"refused": "the tests execute texts, which may be those of an answer"}
-        first = run_in_fork(self._first, seconds) or {"failed": "it does not finish beside its tests"}
-        if "calls" not in first:
-            return first
-        self._names = first["names"]
-        second = run_in_fork(self._second, seconds)
-        if second is None or not set(second) <= set(first.pop("compared")):
+        recorded = run_in_fork(self._record_run, seconds) or {"failed": "it does not finish beside its tests"}
+        if "calls" not in recorded:
+            return recorded
+        self._names = recorded["names"]
+        comparable_calls = run_in_fork(self._altered_run, seconds)
+        # A run may leave calls out, since some depend on whether others have passed, but it may not make others.
+        if comparable_calls is None or not set(comparable_calls) <= set(recorded.pop("comparable")):
             return {"refused": DIFFERENT}
-        return first
+        return recorded
 
     def _run(self, code: types.CodeType, record: _Record, names: dict[str, str], **options: Any) -> Asker:
         process.swallow_output()
         return self._script.run(code, record.asker, names, **options)
 
-    def _first(self) -> dict[str, Any]:
+    def _record_run(self) -> dict[str, Any]:
         """Record the calls. What the reference raises and the tests do not expect is a failure of the reference."""
         record = _Record()
         try:
-            names = script.open_names(self._script)
+            names = script.undefined_names(self._script)
             record.load(self._spec, names)
             self._run(self._script.strict, record, record.names)
-            record.ask_about_others()
+            record.compare_other_objects()
         except BaseException as error:
-            if record.error is not None:
-                return {"refused": str(record.error)}
-            if isinstance(error, UnconfirmedError):
-                return {"refused": str(error)}
+            # The tests may catch the exception that refuses them, so that they end with another one.
+            refusal = record.error or (error if isinstance(error, UnconfirmedError) else None)
+            if refusal is not None:
+                return {"refused": str(refusal)}
             return {"failed": reason_of(error, self._spec["test"])[0]}
         if record.error is not None:
             return {"refused": str(record.error)}
         if not record.calls:
             return {"refused": "the tests call nothing"}
-        return {"calls": record.calls, "names": record.names, "compared": record.comparable_calls()}
+        return {"calls": record.calls, "names": record.names, "comparable": record.comparable_calls()}
 
-    def _second(self) -> list[str]:
-        record = _Record(asking.other)
+    def _altered_run(self) -> list[str]:
+        """Return the calls that the tests make if every answer is altered, and if they continue after failures."""
+        record = _Record(asking.altered)
         try:
             record.load(self._spec, list(self._names))
-            self._run(self._patient.code, record, record.names, before=self._patient.bind)
-        except BaseException:
+            self._run(self._continuing.code, record, record.names, before=self._continuing.bind)
+        except BaseException:  # The calls before it count.
             pass
+        # A run without an end makes calls that the first has not made.
         return [*record.comparable_calls(), *(["more"] if record.is_endless else [])]
 
 
 class _Record:
     """The calls of one run, which the reference answers in the same process."""
 
-    def __init__(self, changed: Callable[[Any], Any] = lambda value: value) -> None:
+    def __init__(self, alter: Callable[[Any], Any] = lambda value: value) -> None:
+        """`alter` makes of each answer the one that the tests get."""
         self.calls: list[str] = []
         self._replies: list[str] = []
         self.names: dict[str, str] = {}
+        """Name -> its origin (see `_origin_of`), of each name that the tests take from the reference."""
         self.is_endless = False
-        self._changed, self._bytes = changed, 0
+        """Whether the tests made too many calls."""
+        self._alter, self._bytes = alter, 0
         self._asker: Asker | None = None
-        self._questions: list[tuple[str, str, Any, Any]] = []
+        self._comparisons: list[tuple[str, str, Any, Any]] = []
         """("op" | "method", its name, and two objects) that the tests compare."""
         self._methods: dict[Any, tuple[Any, str]] = {}
         """id() of a function -> the object whose method it is, and its name."""
@@ -125,28 +133,32 @@ class _Record:
         return None if self._asker is None else self._asker.error
 
     def load(self, spec: Task, names: list[str]) -> None:
-        """Execute the reference, and find out how the names are found that the tests use."""
+        """Execute the reference, and find in it the names that the tests use and nobody else defines."""
         process.enlarge_stack()
-        self._beside = _Beside()
-        with self._beside:
-            given: Candidate = {
+        self._streams = _IsolatedStreams()
+        with self._streams:
+            candidate: Candidate = {
                 "signature": spec["signature"], "classes": spec["classes"], "stubs": spec["stubs"],
                 "source": spec["reference"] or "", "names": {},
             }  # fmt: skip
-            program = Program(given)
-            found = {name: _how(name, program.namespace) for name in (*names, *spec["stubs"])}
+            program = Program(candidate)
+            origins = {name: _origin_of(name, program.namespace) for name in (*names, *spec["stubs"])}
             # What the reference takes from a library is no function that a program has to write.
-            self.names = {n: how for n, how in found.items() if how and (n in names or how.startswith("import:"))}
-            program.keep_objects(name for name, how in self.names.items() if how == "class")
-            self._answerer = Answerer(given, program, CallState(self._beside.printed))
+            self.names = {
+                name: origin
+                for name, origin in origins.items()
+                if origin and (name in names or origin.startswith("import:"))
+            }
+            program.keep_objects(name for name, origin in self.names.items() if origin == "class")
+            self._answerer = Answerer(candidate, program, CallState(self._streams.printed))
 
     def asker(self, classes: dict[str, type[Any]]) -> Asker:
         """Return what makes the calls."""
-        self._asker = _Noting(self, classes, self._answer)
-        self._asker.changed = self._changed
+        self._asker = _RecordingAsker(self, classes, self._answer_call)
+        self._asker.alter = self._alter
         return self._asker
 
-    def _answer(self, call: str) -> tuple[int, str]:
+    def _answer_call(self, call: str) -> tuple[int, str]:
         self._bytes += len(call)
         if len(self.calls) >= MAX_CALLS or self._bytes > MAX_BYTES:
             self.is_endless = True
@@ -154,7 +166,7 @@ class _Record:
                 f"the tests make more than {MAX_CALLS:,} calls, or calls of more than {MAX_BYTES >> 20} MB"
             )
         self.calls.append(call)
-        with self._beside:
+        with self._streams:
             reply = self._answerer.answer(call, is_kept=True)
         self._replies.append(reply)
         return len(self.calls) - 1, reply
@@ -167,37 +179,42 @@ class _Record:
         if self._asker is None:
             return []
         context = _ComparableCalls(self._asker.classes)
-        context.names = {kind: name for name, kind in self._asker.classes.items()}
-        return [context.call(*one) for one in zip(range(len(self.calls)), self.calls, self._replies, strict=False)]
+        # A call whose reply never came was not the reason for any later one, and is left out.
+        return [context.add(number, *pair) for number, pair in enumerate(zip(self.calls, self._replies, strict=False))]
 
-    # --- questions about other objects ---
+    # --- comparisons of other objects ---
 
-    def note_comparison(self, target: tuple[str, Any], args: tuple[Any, ...], how: str, value: Any) -> None:
-        """Note a comparison of two objects: an object could claim to be equal to anything."""
-        kind, which = target
-        if kind == "op" and which == "getattr" and asking.is_object(args[0]) and callable(value):
+    def note_comparison(self, target: tuple[str, Any], args: tuple[Any, ...], outcome: str, value: Any) -> None:
+        """Note a comparison of two objects by an operator, or by a method with one argument that returns a truth.
+
+        It is made for all other objects, too, since a class could answer that its objects equal anything.
+        """
+        target_kind, name_or_number = target
+        if target == ("op", "getattr") and asking.is_object(args[0]) and callable(value):
             self._methods[id(value)] = args[0], args[1]
-        if how != RETURNED or type(value) is not bool:
+        if outcome != RETURNED or type(value) is not bool:
             return
-        if kind == "op" and which in operations.COMPARISONS and len(args) == 2 and all(map(asking.is_object, args)):
-            self._questions.append(("op", which, *args))
-        elif kind == "function" and len(args) == 1 and asking.is_object(args[0]) and self._asker is not None:
-            owner, name = self._methods.get(id(self._asker.value_of("function", which)), (None, ""))
+        is_operator = target_kind == "op" and name_or_number in operations.COMPARISONS
+        if is_operator and len(args) == 2 and all(map(asking.is_object, args)):
+            self._comparisons.append(("op", name_or_number, *args))
+        elif target_kind == "function" and len(args) == 1 and asking.is_object(args[0]) and self._asker is not None:
+            function = self._asker.value_of("function", name_or_number)
+            owner, name = self._methods.get(id(function), (None, ""))
             if owner is not None:
-                self._questions.append(("method", name, owner, args[0]))
+                self._comparisons.append(("method", name, owner, args[0]))
 
-    def ask_about_others(self) -> None:
-        """Ask the same about the other objects, as if the tests did."""
+    def compare_other_objects(self) -> None:
+        """Make each kind of comparison that the tests make for all other pairs of objects, as if the tests did."""
         if self._asker is None:
             return
         objects = list(self._asker.objects.values())[:MAX_OBJECTS]
-        asked = {(kind, name, id(one), id(two)) for kind, name, one, two in self._questions}
-        for kind, name in dict.fromkeys((kind, name) for kind, name, _, _ in self._questions):
+        known_pairs = {(kind, name, id(one), id(two)) for kind, name, one, two in self._comparisons}
+        for kind, name in dict.fromkeys((kind, name) for kind, name, _, _ in self._comparisons):
             for one, two in itertools.permutations(objects, 2):
-                if (kind, name, id(one), id(two)) not in asked:
-                    self._ask(kind, name, one, two)
+                if (kind, name, id(one), id(two)) not in known_pairs:
+                    self._compare(kind, name, one, two)
 
-    def _ask(self, kind: str, name: str, one: Any, two: Any) -> None:
+    def _compare(self, kind: str, name: str, one: Any, two: Any) -> None:
         assert self._asker is not None
         try:
             if kind == "op":
@@ -208,98 +225,107 @@ class _Record:
             pass
 
 
-class _Noting(Asker):
-    """Tells of each call."""
+class _RecordingAsker(Asker):
+    """Tells the record of each call."""
 
-    def __init__(self, record: _Record, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, record: _Record, classes: dict[str, type[Any]], answer_call: AnswerCall) -> None:
+        super().__init__(classes, answer_call)
         self._record = record
 
     def make_call(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
-        how, value = super().make_call(target, args, kwargs)
-        self._record.note_comparison(target, args, how, value)
-        return how, value
+        outcome, value = super().make_call(target, args, kwargs)
+        self._record.note_comparison(target, args, outcome, value)
+        return outcome, value
 
 
-class _ComparableCalls(Seen):
-    """Writes what a call refers to as a digest of the call that has made it."""
+class _ComparableCalls(JudgeContext):
+    """Writes a reference to an object or an answer as a digest of the call that has made it, in place of its number."""
 
     def __init__(self, classes: dict[str, type[Any]]) -> None:
         super().__init__(classes)
-        self._makers: dict[tuple[str, Any], str] = {}
+        self._digests: dict[tuple[str, Any], str] = {}
+        """(kind, number) of a reference -> the digest of the call."""
 
     def node_of(self, value: Any) -> tuple[str, Any] | None:
-        return (value.kind, self._maker(*_number_of(value))) if type(value) is Ref else None
+        return (value.kind, self._digest(*_key_of(value))) if type(value) is Ref else None
 
-    def _maker(self, kind: str, number: Any) -> str:
-        return self._makers.get((kind, number), str(number))
+    def _digest(self, kind: str, number: Any) -> str:
+        return self._digests.get((kind, number), str(number))
 
-    def call(self, number: int, call: str, reply: str) -> str:
-        """Return a call as it is compared, and note what it has made."""
-        (kind, which), args, kwargs, state = values.read(call, self)
-        which = self._maker(kind, which) if kind == "function" else which
-        text = values.write(((kind, which), args, kwargs, state), self)
+    def add(self, number: int, call: str, reply: str) -> str:
+        """Return a call as it is compared, so that later calls may refer to what it has made."""
+        (target_kind, target), args, kwargs, state = values.read(call, self)
+        if target_kind == "function":
+            target = self._digest(target_kind, target)
+        text = values.write(((target_kind, target), args, kwargs, state), self)
         digest = hashlib.sha256(text.encode()).hexdigest()
-        self._makers["answer", number] = digest
-        value = asking.read_reply(reply, self)[1]
+        self._digests["answer", number] = digest
+        value = asking.read_reply(reply, self).value
         if type(value) is Ref:
-            self._makers.setdefault(_number_of(value), digest)
+            self._digests.setdefault(_key_of(value), digest)
         return text
 
 
-def _number_of(ref: Ref) -> tuple[str, Any]:
+def _key_of(ref: Ref) -> tuple[str, Any]:
+    """Return the kind and the number of a reference."""
     return ref.kind, ref.content[0] if isinstance(ref.content, tuple) else ref.content
 
 
-class _Beside:
-    """Streams and random numbers of the reference, in a process with tests that have their own."""
+class _IsolatedStreams:
+    """Gives the reference streams and random numbers of its own, in a process with tests that have theirs.
+
+    It is a context: within it, the streams and the generators are those of the reference.
+    """
 
     def __init__(self) -> None:
         self.printed = process.Streams()
         self._stdin: Any = process.Streams()
+        self._stderr = self._stdin
         self._seeds: dict[Any, Any] = {random: random.seed}
+        """A module with a generator -> its own `seed`, which the tests' side replaces."""
         if (numpy := sys.modules.get("numpy")) is not None and "numpy.random" in sys.modules:
             self._seeds[numpy.random] = numpy.random.seed
-        self._states: list[Any] = []
+        self._generator_states: list[Any] = []
         process.swallow_output()
 
     def __enter__(self) -> None:
-        self._theirs = sys.stdin, sys.stdout, sys.stderr, self._generator_states(), [m.seed for m in self._seeds]
-        sys.stdin, sys.stdout, sys.stderr = self._stdin, self.printed, self._stdin
+        seeds = [module.seed for module in self._seeds]
+        self._of_tests = sys.stdin, sys.stdout, sys.stderr, self._states(), seeds
+        sys.stdin, sys.stdout, sys.stderr = self._stdin, self.printed, self._stderr
         for module, seed in self._seeds.items():
             module.seed = seed
-        if self._states:
-            self._set(self._states)
+        if self._generator_states:
+            self._set_states(self._generator_states)
         else:
             process.seed()
 
     def __exit__(self, *_: object) -> None:
-        self._stdin, self._states = sys.stdin, self._generator_states()
-        sys.stdin, sys.stdout, sys.stderr, states, seeds = self._theirs
-        self._set(states)
+        self._stdin, self._generator_states = sys.stdin, self._states()
+        sys.stdin, sys.stdout, sys.stderr, states, seeds = self._of_tests
+        self._set_states(states)
         for module, seed in zip(self._seeds, seeds, strict=True):
             module.seed = seed
 
-    def _generator_states(self) -> list[Any]:
+    def _states(self) -> list[Any]:
         """Return the states of the random generators: only one side may use each sequence of numbers."""
         return [module.getstate() if module is random else module.get_state() for module in self._seeds]
 
-    def _set(self, states: list[Any]) -> None:
+    def _set_states(self, states: list[Any]) -> None:
         for module, state in zip(self._seeds, states, strict=True):
             (module.setstate if module is random else module.set_state)(state)
 
 
-def _how(name: str, space: dict[str, Any]) -> str:
-    """Return how a name of the program is found: `function`, `class` or `value`, or `import:module:attribute`.
+def _origin_of(name: str, namespace: dict[str, Any]) -> str:
+    """Return what a name of the program is: `function`, `class`, `value`, or `import:module:attribute`; "" if nothing.
 
     Officially, tests and program share one process, so the tests have what the program imports.
     """
-    if name not in space:
+    if name not in namespace:
         return ""
-    value = space[name]
+    value = namespace[name]
     if isinstance(value, types.ModuleType):
         return f"import:{value.__name__}:"
-    if isinstance(value, types.FunctionType) and value.__globals__ is space:
+    if isinstance(value, types.FunctionType) and value.__globals__ is namespace:
         return "function"
     module = next(_modules_with(name, value), "")
     if module:

@@ -6,7 +6,7 @@ import itertools
 import json
 
 from grade_sandbox.confine import process
-from grade_sandbox.judging import patience
+from grade_sandbox.judging import continuing
 from grade_sandbox.judging.asking import Asker, UnconfirmedError
 from grade_sandbox.judging.forks import run_in_fork
 from grade_sandbox.judging.script import Script, reason_of
@@ -44,11 +44,12 @@ class _Replay:
         self.asker: Asker | None = None
 
     def asker_of(self, classes: dict[str, type[Any]]) -> Asker:
-        self.asker = Asker(classes, self._answer)
+        """Return what makes the calls."""
+        self.asker = Asker(classes, self._answer_call)
         return self.asker
 
-    def _answer(self, call: str) -> tuple[int, str]:
-        number = self._place(call)
+    def _answer_call(self, call: str) -> tuple[int, str]:
+        number = self._recorded_number(call)
         if number < self._next:
             self._skipped.remove(number)
         else:
@@ -58,14 +59,15 @@ class _Replay:
             raise WaitingError("the program's process ended during a call")
         return number, self._replies[number]
 
-    def _place(self, call: str) -> int:
+    def _recorded_number(self, call: str) -> int:
+        """Return the number of an equal recorded call: the next one, else one after it, else one that was skipped."""
         assert self.asker is not None
-        rest = range(self._next, len(self._calls))
-        if rest and (self._calls[rest[0]] == call or self.asker.are_equal(self._calls[rest[0]], call)):
-            return rest[0]
-        others = itertools.chain(rest, self._skipped)
-        if (found := next((number for number in others if self._calls[number] == call), None)) is not None:
-            return found
+        following = range(self._next, len(self._calls))
+        if following and (self._calls[self._next] == call or self.asker.are_equal(self._calls[self._next], call)):
+            return self._next
+        for number in itertools.chain(following, self._skipped):
+            if self._calls[number] == call:
+                return number
         raise DivergedError("with its answers, the tests make other calls than those that were recorded")
 
 
@@ -77,24 +79,28 @@ class Tests:
         self.calls = spec["calls"]
         self.script = Script(spec)
 
-    def _verdict(
-        self, code: CodeType, replies: Sequence[str], before: Callable[[dict[str, Any]], object] = lambda space: None
+    def _run(
+        self,
+        code: CodeType,
+        replies: Sequence[str],
+        before: Callable[[dict[str, Any]], object] = lambda namespace: None,
     ) -> tuple[str, str]:
         process.swallow_output()
         replay = _Replay(self.calls, replies)
-        why = "", ""
+        verdict = "", ""
         try:
             self.script.run(code, replay.asker_of, self.spec["names"], before)
-            if replay.asker is None or not replay.asker.used:
-                why = "the tests pass without a call", UnconfirmedError.kind
+            if replay.asker is None or not replay.asker.call_count:
+                verdict = "the tests pass without a call", UnconfirmedError.kind
         except BaseException as error:
-            why = reason_of(error, self.spec["test"])
-        first = None if replay.asker is None else replay.asker.error
-        return why if first is None else reason_of(first, "")
+            verdict = reason_of(error, self.spec["test"])
+        # The tests may have caught the exception after which nothing can be confirmed, so it decides.
+        refusal = None if replay.asker is None else replay.asker.error
+        return verdict if refusal is None else reason_of(refusal, "")
 
     def verdict(self, replies: Sequence[str]) -> tuple[str, str]:
         """Return ("", "") if every test passes, else (reason, kind). Call it in a fork."""
-        return self._verdict(self.script.strict, replies)
+        return self._run(self.script.strict, replies)
 
     def accepts(self, replies: Sequence[str], seconds: float) -> bool:
         """Whether the tests pass with these replies, within `seconds` of CPU time."""
@@ -105,14 +111,15 @@ class Tests:
 
         The tests continue after a failure. If an exception ends them, the assertions that they have not reached fail.
         """
-        tests = patience.Patient(self.spec["test"], counts=True)
-        found: list[bool | None] = [None] * tests.count
+        tests = continuing.ContinuingTests(self.spec["test"], counts=True)
+        results: list[bool | None] = [None] * tests.count
+        """None: not reached."""
 
-        def begun(number: int, is_right: bool) -> None:
-            found[number] = is_right and found[number] is not False
+        def note(number: int, passes: bool) -> None:
+            results[number] = passes and results[number] is not False
 
-        reason, kind = self._verdict(tests.code, replies, lambda space: tests.bind(space, begun=begun))
-        return [] if kind == "diverged" else [not reason if one is None else one for one in found]
+        reason, kind = self._run(tests.code, replies, lambda namespace: tests.bind(namespace, note))
+        return [] if kind == "diverged" else [not reason if result is None else result for result in results]
 
 
 def failure_of(hello: str) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import fractions
 import math
 
-from grade_sandbox.judging.seen import CONTAINER, ERROR, NUMBER, OBJECT, TEXT, TRUTH, View, is_unordered, view
+from grade_sandbox.judging.views import CONTAINER, ERROR, NUMBER, OBJECT, TEXT, TRUTH, View, is_unordered, view
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    Way = tuple[Any, ...]
+    Path = tuple[Any, ...]
     """Keys, positions and names of attributes that lead to a part."""
     Pairs = tuple[tuple[int, int], ...]
     """The id() of two values, of what contains them, and so on."""
@@ -32,8 +32,8 @@ def same(one: Any, two: Any) -> bool:
     return next(places(one, two), None) is None
 
 
-def places(one: Any, two: Any, way: Way = (), above: Pairs = ()) -> Iterator[tuple[Way, Any, Any]]:
-    """Yield where two values differ: the way to the smallest parts, and the parts.
+def places(one: Any, two: Any, path: Path = (), above: Pairs = ()) -> Iterator[tuple[Path, Any, Any]]:
+    """Yield where two values differ: the path to the smallest parts, and the parts.
 
     Parts below MAX_DEPTH are compared by their leaves. `above`: the pairs that contain these two. A pair that contains
     itself is the same if nothing else in it differs.
@@ -43,32 +43,31 @@ def places(one: Any, two: Any, way: Way = (), above: Pairs = ()) -> Iterator[tup
         return
     above = (*above, pair)
     first, second = view(one), view(two)
+    is_comparable = first.family == second.family and _are_of_one_kind(first, second)
     if len(above) > MAX_DEPTH and first.parts:
-        if not same_leaves(one, two):
-            yield way, one, two
-    elif first.family != second.family or not _of_one_kind(first, second):
-        if _named_alike(first, second):
-            yield from _parts(first, second, way, above)
-        else:
-            yield way, one, two
+        is_same = same_leaves(one, two)
+    elif not is_comparable:
+        if _have_equal_names(first, second):
+            yield from _part_places(first, second, path, above)
+            return
+        is_same = False
     elif first.family == NUMBER:
-        if not same_number(first.value, second.value):
-            yield way, one, two
-    elif first.family not in {CONTAINER, OBJECT, ERROR}:
-        if first.value != second.value:
-            yield way, one, two
+        is_same = same_number(first.value, second.value)
     elif first.value != second.value or len(first.parts) != len(second.parts):
-        yield way, one, two
+        is_same = False
+    elif first.family not in {CONTAINER, OBJECT, ERROR}:
+        is_same = True
     elif is_unordered(one):
-        if not _same_items(first.parts, second.parts, above):
-            yield way, one, two
+        is_same = _same_items(first.parts, second.parts, above)
     elif first.keys is not None and not _same_items(first.keys, second.keys or (), above):
-        yield way, one, two
+        is_same = False
     elif first.family == ERROR:
-        if not all(same(p, q) for p, q in zip(first.parts, second.parts, strict=True)):
-            yield way, one, two
+        is_same = all(same(p, q) for p, q in zip(first.parts, second.parts, strict=True))
     else:
-        yield from _parts(first, second, way, above)
+        yield from _part_places(first, second, path, above)
+        return
+    if not is_same:
+        yield path, one, two
 
 
 _ATOMS = {NUMBER, TRUTH, TEXT}
@@ -78,40 +77,42 @@ USUAL_TYPES = {"", "int64", "float64", "bool", "complex128"}
 """The types of NumPy whose operations give what Python's do. Smaller ones overflow silently."""
 
 
-def _of_one_kind(one: View, two: View) -> bool:
+def _are_of_one_kind(one: View, two: View) -> bool:
     """Whether values of one family can be equal in Python, and are computed with in the same way."""
     if one.family in _ATOMS:
         return one.dtype == two.dtype or {one.dtype, two.dtype} <= USUAL_TYPES
     return one.dtype == two.dtype and _EQUAL_KINDS.get(one.kind, one.kind) == _EQUAL_KINDS.get(two.kind, two.kind)
 
 
-def _named_alike(one: View, two: View) -> bool:
+def _have_equal_names(one: View, two: View) -> bool:
     """Whether two objects are of different classes with the same names: a named tuple and a data class."""
     return one.family == two.family == OBJECT and list(one.keys or ()) == list(two.keys or ())
 
 
-def _parts(one: View, two: View, way: Way, above: Pairs) -> Iterator[tuple[Way, Any, Any]]:
-    if one.keys is None or one.family == OBJECT or list(map(id, one.keys)) == list(map(id, two.keys or ())):
-        others: Sequence[Any] = two.parts
-        if one.family == OBJECT and two.keys is not None:
-            by_name = dict(zip(two.keys, two.parts, strict=True))
-            others = [by_name.get(name) for name in one.keys or ()]
-    else:
-        found = dict(zip(two.keys or (), two.parts, strict=True))
-        others = [found.get(key) for key in one.keys]
-    for name, first, second in zip(one.names, one.parts, others, strict=True):
-        yield from places(first, second, (*way, name), above)
+def _part_places(one: View, two: View, path: Path, above: Pairs) -> Iterator[tuple[Path, Any, Any]]:
+    """Yield where the parts of two values differ. Mappings and objects have the same keys, in any order."""
+    parts: Sequence[Any] = two.parts
+    if one.family == OBJECT and two.keys is not None:
+        by_name = dict(zip(two.keys, two.parts, strict=True))
+        parts = [by_name.get(name) for name in one.keys or ()]
+    elif one.keys is not None and list(map(id, one.keys)) != list(map(id, two.keys or ())):
+        # The keys are others, or in another order. (Equal ones of one message are one object.)
+        by_key = dict(zip(two.keys or (), two.parts, strict=True))
+        parts = [by_key.get(key) for key in one.keys]
+    for name, first, second in zip(one.names, one.parts, parts, strict=True):
+        yield from places(first, second, (*path, name), above)
 
 
 def _same_items(one: Sequence[Any], two: Sequence[Any], above: Pairs) -> bool:
     """Whether two collections have the same items, in any order."""
-    left = list(two)
+    unmatched = list(two)
     for item in one:
-        at = next((at for at, other in enumerate(left) if next(places(item, other, (), above), None) is None), None)
-        if at is None:
+        positions = range(len(unmatched))
+        match = next((n for n in positions if next(places(item, unmatched[n], (), above), None) is None), None)
+        if match is None:
             return False
-        del left[at]
-    return not left
+        del unmatched[match]
+    return not unmatched
 
 
 def leaves(value: Any) -> list[View]:
@@ -119,16 +120,17 @@ def leaves(value: Any) -> list[View]:
 
     Empty for a value that has more than MAX_LEAVES parts, or contains itself.
     """
-    found: list[View] = []
+    leaf_views: list[View] = []
     stack = [value]
     for _ in range(MAX_LEAVES):
         if not stack:
-            return found
-        seen = view(stack.pop())
-        if seen.family not in {CONTAINER, OBJECT} or (seen.kind == "iterator" and not seen.value):
-            found.append(seen)
-        names = seen.keys if seen.family == CONTAINER and seen.keys is not None else ()
-        stack += [*reversed([*names, *seen.parts])]
+            return leaf_views
+        part = view(stack.pop())
+        is_incomplete = part.kind == "iterator" and not part.value
+        if part.family not in {CONTAINER, OBJECT} or is_incomplete:
+            leaf_views.append(part)
+        keys = part.keys if part.family == CONTAINER and part.keys is not None else ()
+        stack += [*reversed([*keys, *part.parts])]
     return []
 
 
@@ -157,18 +159,20 @@ def same_number(one: Any, two: Any) -> bool:
 
 def plain(value: Any, depth: int = 0) -> Any:
     """Return a value with lists for all sequences, and Python's numbers for NumPy's."""
-    seen = view(value)
-    if seen.family == CONTAINER and seen.keys is None and not is_unordered(value) and depth <= MAX_DEPTH:
-        return [plain(part, depth + 1) for part in seen.parts]
-    return seen.value if seen.kind == "scalar" or (seen.dtype and not seen.parts) else value
+    its_view = view(value)
+    is_sequence = its_view.family == CONTAINER and its_view.keys is None and not is_unordered(value)
+    if is_sequence and depth <= MAX_DEPTH:
+        return [plain(part, depth + 1) for part in its_view.parts]
+    return its_view.value if its_view.kind == "scalar" or (its_view.dtype and not its_view.parts) else value
 
 
 def without_order(value: Any, depth: int = 0) -> Any:
     """Return a value whose sequences are sorted, as texts."""
-    seen = view(value)
-    if not seen.parts or depth > MAX_DEPTH:
-        return repr((seen.family, seen.value))
-    items = [without_order(part, depth + 1) for part in seen.parts]
-    if seen.keys is not None:
-        items = [f"{without_order(k, depth + 1)}: {item}" for k, item in zip(seen.keys, items, strict=True)]
-    return f"{seen.kind} {sorted(items)}"
+    its_view = view(value)
+    if not its_view.parts or depth > MAX_DEPTH:
+        return repr((its_view.family, its_view.value))
+    items = [without_order(part, depth + 1) for part in its_view.parts]
+    if its_view.keys is not None:
+        keys = (without_order(key, depth + 1) for key in its_view.keys)
+        items = [f"{key}: {item}" for key, item in zip(keys, items, strict=True)]
+    return f"{its_view.kind} {sorted(items)}"

@@ -10,7 +10,7 @@ import re
 from grade_sandbox import values, wire
 from grade_sandbox.candidate.answering import SIGNATURE, declared
 from grade_sandbox.confine import process
-from grade_sandbox.judging import patience
+from grade_sandbox.judging import continuing
 from grade_sandbox.judging.asking import Asker, NotTellingError, UnconfirmedError, make_repeatable
 
 TYPE_CHECKING = False
@@ -37,47 +37,51 @@ class Script:
         self.spec = spec
         # The future import of this file must not affect the signature: it would turn annotations into texts.
         self.signature = compile(spec["signature"], SIGNATURE, "exec", dont_inherit=True)
-        self.strict = patience.compile_strict(spec["test"])
+        self.strict = continuing.compile_strict(spec["test"])
 
     def classes(self) -> tuple[dict[str, Any], dict[str, type[Any]], dict[str, Any]]:
-        """Return the signature's names but for what a program must write, its classes, and what was to be written."""
-        space: dict[str, Any] = {"__file__": process.FILE}
-        exec(self.signature, space)
-        stubs = {name: space.pop(name) for name in self.spec["stubs"] if name in space}
-        kept = [name for name in self.spec["classes"] if name.partition(".")[0] not in stubs]
-        return space, declared(kept, space), stubs
+        """Execute the signature; return (names, classes, stubs).
+
+        Names: but for the stubs. Classes: those that a program need not write. Stubs: what it must write.
+        """
+        namespace: dict[str, Any] = {"__file__": process.FILE}
+        exec(self.signature, namespace)
+        stubs = {name: namespace.pop(name) for name in self.spec["stubs"] if name in namespace}
+        class_names = [name for name in self.spec["classes"] if name.partition(".")[0] not in stubs]
+        return namespace, declared(class_names, namespace), stubs
 
     def run(
         self,
         code: CodeType,
         asker_of: Callable[[dict[str, type[Any]]], Asker],
         names: Mapping[str, str],
-        before: Callable[[dict[str, Any]], object] = lambda space: None,
+        before: Callable[[dict[str, Any]], object] = lambda namespace: None,
     ) -> Asker:
         """Run the tests; raises what they raise. `before` is called with their names.
 
-        `names`: name -> how a name that the tests use and nobody else defines is found; see recording.py.
+        `names`: name -> the origin of a name that the tests use and nobody else defines; see recording.py.
         """
         make_repeatable()
-        space, classes, stubs = self.classes()
+        namespace, classes, stubs = self.classes()
         asker = asker_of(classes)
         for name, stub in stubs.items():
-            space[name] = asker.substitute(name, is_class=isinstance(stub, type), stub=stub)
-        for name, how in names.items():
-            space[name] = _value_of(name, how, asker)
-        before(space)
-        exec(code, space)
+            namespace[name] = asker.substitute(name, is_class=isinstance(stub, type), stub=stub)
+        for name, origin in names.items():
+            namespace[name] = _value_of(name, origin, asker)
+        before(namespace)
+        exec(code, namespace)
         return asker
 
 
-def _value_of(name: str, how: str, asker: Asker) -> Any:
-    if how in {"function", "class"}:
-        return asker.substitute(name, is_class=how == "class")
-    if how == "value":
+def _value_of(name: str, origin: str, asker: Asker) -> Any:
+    """Return what tests have under a name of the program; `origin`: see `_origin_of` in recording.py."""
+    if origin in {"function", "class"}:
+        return asker.substitute(name, is_class=origin == "class")
+    if origin == "value":
         return asker.ask(("value", name))
-    _, module, attribute = how.split(":")
-    found = importlib.import_module(module)
-    return getattr(found, attribute) if attribute else found
+    _, module_name, attribute = origin.split(":")
+    module = importlib.import_module(module_name)
+    return getattr(module, attribute) if attribute else module
 
 
 # --- names ---
@@ -85,18 +89,18 @@ def _value_of(name: str, how: str, asker: Asker) -> Any:
 _READING = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 
 
-def open_names(script: Script) -> list[str]:
+def undefined_names(script: Script) -> list[str]:
     """Return the global names that the tests read, and neither they nor the signature nor Python define."""
-    space, _, stubs = script.classes()
-    return sorted(global_names(script.strict) - space.keys() - stubs.keys() - set(dir(builtins)))
+    namespace, _, stubs = script.classes()
+    return sorted(global_names(script.strict) - namespace.keys() - stubs.keys() - set(dir(builtins)))
 
 
 def global_names(code: CodeType) -> set[str]:
     """Return the global names that code reads but does not define."""
-    used = {(step.argval, step.opname, is_top) for step, is_top in _steps(code)}
-    stored = {name for name, how, is_top in used if how == "STORE_GLOBAL" or (is_top and how == "STORE_NAME")}
+    steps = {(step.argval, step.opname, is_top) for step, is_top in _steps(code)}
+    stored = {name for name, opcode, is_top in steps if opcode == "STORE_GLOBAL" or (is_top and opcode == "STORE_NAME")}
     # An annotation of a variable reads `__annotations__`, a dictionary that each module has of its own.
-    return {name for name, how, _ in used if how in _READING} - stored - {"__annotations__", "__name__"}
+    return {name for name, opcode, _ in steps if opcode in _READING} - stored - {"__annotations__", "__name__"}
 
 
 def _steps(code: CodeType, *, is_top: bool = True) -> Iterator[tuple[dis.Instruction, bool]]:
@@ -107,8 +111,8 @@ def _steps(code: CodeType, *, is_top: bool = True) -> Iterator[tuple[dis.Instruc
             yield from _steps(constant, is_top=False)
 
 
-def library(name: str) -> str:
-    """Return how the module or library function is found that a program most likely means by this name; else empty."""
+def probable_origin(name: str) -> str:
+    """Return the origin of the module or library function that a program most likely means by a name; else empty."""
     if name in _ALIASES:
         try:
             importlib.import_module(_ALIASES[name])
@@ -135,8 +139,8 @@ def _reason_of(error: BaseException, tests: str) -> tuple[str, str]:
     if isinstance(error, values.EndlessError):
         return f"the tests ask for {error}", NotTellingError.kind
     if isinstance(error, AssertionError):
-        said = str(error) or _line_of(error, tests)
-        return f"a test fails: {said}" if said else "a test fails", "assertion"
+        message = str(error) or _line_of(error, tests)
+        return f"a test fails: {message}" if message else "a test fails", "assertion"
     return f"{type(error).__name__}: {error}", "error"
 
 

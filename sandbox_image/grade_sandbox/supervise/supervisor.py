@@ -365,7 +365,7 @@ def _judge_needs_numpy(work: Work, task: Task | JudgedTask | Compare, transcript
         compare = cast("Compare", task)
         if "evalplus" in compare:
             return True
-        answers = [text for pair in compare["pairs"] for text in (pair.get("given", ""), pair["expected"])]
+        answers = [text for pair in compare["pairs"] for text in (pair.get("answer", ""), pair["expected"])]
         return bool(compare["function"]) and needs_numpy((), answers)
     tests = cast("JudgedTask", task)
     texts = [tests["signature"], tests["test"], str(tests.get("reference") or "")]

@@ -257,7 +257,7 @@ def test_a_slow_program_answers_more_only_if_its_answers_so_far_are_right(
 
     def answer(kind: str, job: dict[str, Any]) -> dict[str, Any]:
         if kind == "compare":
-            rights = [[pair.get("given") == pair["expected"]] * 2 + [""] for pair in job["compare"]["pairs"]]
+            rights = [[pair.get("answer") == pair["expected"]] * 2 + [""] for pair in job["compare"]["pairs"]]
             return {"evidence": EVIDENCE, "compared": {"verdicts": rights, "shown": {}}}
         calls = job["answer"]["calls"]
         asked_so_far.append(list(calls))

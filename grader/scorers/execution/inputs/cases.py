@@ -61,8 +61,8 @@ class ExpectedAnswers(NamedTuple):
     """What it answered in its other runs, if that is not the same: of each run, the answers to all inputs."""
     by_side_effect: bool = False
     """Whether the function returns nothing: then its changed arguments and what it prints are the answer."""
-    ignored_order: str = ""
-    """The form in which its answers have no order, if that differs; see the sandbox's `varying.py`."""
+    is_unordered: bool = False
+    """Whether its answers have no order, because that differs from run to run; see the sandbox's `varying.py`."""
 
 
 def cases_of(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:

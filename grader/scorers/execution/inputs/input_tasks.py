@@ -167,10 +167,8 @@ class InputTasks:
             return BrokenReference(problem)
         comparisons = [one for key in plan.jobs if (one := self._results[key].compared) is not None]
         varies = any(comparison.varies for comparison in comparisons)
-        orders = {comparison.order for comparison in comparisons}
-        # Several jobs may find different forms. `items` ignores less than `everything`.
-        ignored_order = next((order for order in ("items", "everything") if order in orders), "")
-        expected = expected._replace(other_runs=expected.other_runs if varies else (), ignored_order=ignored_order)
+        is_unordered = any(comparison.is_unordered for comparison in comparisons)
+        expected = expected._replace(other_runs=expected.other_runs if varies else (), is_unordered=is_unordered)
         state = Judgeable(self._calls(qid), expected_outputs=expected)
         is_finished = len(comparisons) == len(plan.jobs)
         if expected.by_side_effect and is_finished and all(comparison.is_silent for comparison in comparisons):
@@ -407,7 +405,7 @@ class InputTasks:
         cases = self._cases(qid)
         pair: Pair = {"number": number, "expected": expected.answers[number]}
         if answer is not None:
-            pair["given"] = answer
+            pair["answer"] = answer
             if expected.other_runs:
                 pair["runs"] = [run[number] for run in expected.other_runs]
         needs_arguments = cases.function in EVALPLUS_CHECKS_ARGUMENTS and self._is_evalplus(qid)
@@ -444,11 +442,11 @@ class InputTasks:
             is_mbpp = qid.startswith("Mbpp/")  # EvalPlus' own ids
             compare["evalplus"] = {"tolerance": cases.tolerance, "is_mbpp": is_mbpp, "base": cases.base}
         if expected.by_side_effect:
-            compare["left"] = True
+            compare["with_arguments"] = True
         if is_reference:
-            compare["finds_order"] = True
-        elif expected.ignored_order:
-            compare["order"] = expected.ignored_order
+            compare["is_reference"] = True
+        elif expected.is_unordered:
+            compare["is_unordered"] = True
         return compare
 
     def _compare(self, phase: str, keys: Sequence[str], *, known_successes: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Values as a judge sees them: what they are, their parts, and texts for people. No attribute of theirs is called.
+"""Views of values, as a judge sees them: what they are, their parts, and texts for people. Nothing of theirs is called.
 
 All values here were read from messages, so they are plain data of exact types (values.py).
 """
@@ -35,7 +35,7 @@ class Ref(NamedTuple):
     content: Any
 
 
-class Seen(values.Context):
+class JudgeContext(values.Context):
     """The context of a judge that compares values: what stays with the program is a Ref."""
 
     def value_of(self, kind: str, content: Any) -> Any:
@@ -52,11 +52,12 @@ class Seen(values.Context):
 
 
 class View(NamedTuple):
-    """What a value is."""
+    """What a value is, independent of its type: values of one family are compared with each other."""
 
     family: str
+    """One of the constants above."""
     kind: str
-    """Its kind in a message."""
+    """The name of its type, or its kind in a message."""
     value: Any = None
     """A number, a text, or what else has no parts."""
     keys: Sequence[Any] | None = None
@@ -84,54 +85,55 @@ _UNORDERED: tuple[type[Any], ...] = (set, frozenset, type({}.keys()), type({}.it
 
 def view(value: Any) -> View:
     """Return what a value is."""
-    kind = type(value)
-    if (family := _ATOMS.get(kind)) is not None:
-        return View(family, kind.__name__, value)
-    if kind is Ref:
+    cls = type(value)
+    if (family := _ATOMS.get(cls)) is not None:
+        return View(family, cls.__name__, value)
+    if cls is Ref:
         if value.kind == "function":
             return View(FUNCTION, "function")
         # What else is said of an object: whether its class overrides comparison.
         return View(REMOTE, value.kind, value.content[:2] if isinstance(value.content, tuple) else value.content)
     if isinstance(value, dict):
-        return View(CONTAINER, kind.__name__, None, [*value.keys()], [*value.values()])
-    if kind in _CONTAINERS:
-        return View(CONTAINER, kind.__name__, None, None, [*value])
-    if kind is range:
-        return View(CONTAINER, "range", None, None, value if len(value) < _LONG else [str(value)])
-    if kind is values.SentIterator:
+        return View(CONTAINER, cls.__name__, None, [*value.keys()], [*value.values()])
+    if cls in _CONTAINERS:
+        return View(CONTAINER, cls.__name__, None, None, [*value])
+    if cls is range:
+        return View(CONTAINER, "range", None, None, value if len(value) < _MAX_RANGE else [str(value)])
+    if cls is values.SentIterator:
         return View(CONTAINER, "iterator", value.is_complete, None, value.items)
-    return _of_table(value) or _other(value, kind)
+    return _table_view(value) or _other_view(value, cls)
 
 
-_LONG = 100_000
+_MAX_RANGE = 100_000
+"""A longer range counts as its text: it may have more items than memory has room for."""
 
 
-def _other(value: Any, kind: type[Any]) -> View:
-    if isinstance(value, tuple):
-        return View(OBJECT, "record", kind.__name__, list(getattr(kind, "_fields", range(len(value)))), [*value])
+def _other_view(value: Any, cls: type[Any]) -> View:
+    """Return what a value is that is an object, or nothing with parts."""
+    if isinstance(value, tuple):  # a named one: plain ones are containers
+        return View(OBJECT, "record", cls.__name__, list(getattr(cls, "_fields", range(len(value)))), [*value])
     if isinstance(value, BaseException):
-        return View(ERROR, "exception", kind.__name__, None, value.args)
+        return View(ERROR, "exception", cls.__name__, None, value.args)
     if isinstance(value, type):
         return View(OTHER, "class", value.__name__)
     if isinstance(value, enum.Enum):
-        return View(OTHER, "member", f"{kind.__name__}.{value._name_}")
+        return View(OTHER, "member", f"{cls.__name__}.{value._name_}")
     if isinstance(value, (datetime.date, datetime.time, datetime.timedelta, datetime.timezone, slice)):
-        return View(OTHER, kind.__name__, value)
-    if kind in {type(len), type(values.write)}:
+        return View(OTHER, cls.__name__, value)
+    if cls in {type(len), type(values.write)}:
         return View(OTHER, "function", getattr(value, "__name__", ""))
-    held = values.attributes(value)
-    return View(
-        OBJECT, "tree" if isinstance(value, values.Tree) else "object", kind.__name__, [*held], [*held.values()]
-    )
+    members = values.attributes(value)
+    kind = "tree" if isinstance(value, values.Tree) else "object"
+    return View(OBJECT, kind, cls.__name__, [*members], [*members.values()])
 
 
-def _of_table(value: Any) -> View | None:
+def _table_view(value: Any) -> View | None:
     """Return what a value of NumPy or pandas is; None for any other."""
     numpy, pandas = sys.modules.get("numpy"), sys.modules.get("pandas")
     if numpy is not None and isinstance(value, numpy.ndarray):
         items = (value.astype(str) if value.dtype.kind in "Mm" else value).tolist()
-        found = View(CONTAINER, "array", None, None, items) if value.shape else view(items)
-        return found._replace(dtype=str(value.dtype) if value.dtype.kind in "biufcMm" else "")
+        array = View(CONTAINER, "array", None, None, items) if value.shape else view(items)
+        return array._replace(dtype=str(value.dtype) if value.dtype.kind in "biufcMm" else "")
     if numpy is not None and isinstance(value, numpy.generic):
         family = TRUTH if value.dtype.kind == "b" else NUMBER if value.dtype.kind in "iufc" else TEXT
         item = value.item()
@@ -156,30 +158,31 @@ def is_unordered(value: Any) -> bool:
     return type(value) in _UNORDERED
 
 
-def every(value: Any, most: int = 100_000) -> Iterator[View]:
+def every(value: Any, max_views: int = 100_000) -> Iterator[View]:
     """Yield the views of a value and of everything in it, each object once."""
-    kept: dict[int, Any] = {}
+    seen: dict[int, Any] = {}
+    """id() of an object -> the object, which must live on."""
     stack = [value]
-    while stack and most:
-        one = stack.pop()
-        if id(one) in kept:
+    while stack and max_views:
+        part = stack.pop()
+        if id(part) in seen:
             continue
-        seen = view(one)
-        if seen.parts:
-            kept[id(one)] = one
-        most -= 1
-        yield seen
-        stack += [*(seen.keys or ()), *seen.parts]
+        its_view = view(part)
+        if its_view.parts:
+            seen[id(part)] = part
+        max_views -= 1
+        yield its_view
+        stack += [*(its_view.keys or ()), *its_view.parts]
 
 
 # --- texts for people ---
 
 MAX_SHOWN = 500
-_DEPTH = 6
+_MAX_DEPTH = 6
 _BRACKETS = {"tuple": ("(", ")"), "set": ("{", "}"), "frozenset": ("{", "}")}
 
 
-def clipped(pieces: Iterable[str]) -> str:
+def join_clipped(pieces: Iterable[str]) -> str:
     """Join pieces of a text up to its maximum length."""
     text = ""
     for piece in pieces:
@@ -189,55 +192,53 @@ def clipped(pieces: Iterable[str]) -> str:
     return text
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value as it would be written in Python, cut at MAX_SHOWN characters."""
-    return clipped(pieces(value))
+    return join_clipped(value_pieces(value))
 
 
-def pieces(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the text of a value."""
-    if depth > _DEPTH:
+def value_pieces(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield the text of a value in pieces: the whole may be too long."""
+    if depth > _MAX_DEPTH:
         yield "..."
         return
-    seen = view(value)
-    if seen.family in {NUMBER, TRUTH, NONE}:
-        yield _number(seen.value)
-    elif seen.family == TEXT:
-        yield repr(seen.value)
-    elif seen.family == REMOTE:
-        yield f"<{seen.value[1]} object>" if isinstance(seen.value, tuple) else "<an earlier answer>"
-    elif seen.family == FUNCTION:
+    its_view = view(value)
+    family, content = its_view.family, its_view.value
+    if family in {NUMBER, TRUTH, NONE}:
+        yield _number_text(content)
+    elif family == TEXT:
+        yield repr(content)
+    elif family == REMOTE:
+        yield f"<{content[1]} object>" if isinstance(content, tuple) else "<an earlier answer>"
+    elif family == FUNCTION:
         yield "<function>"
-    elif seen.family == OTHER:
-        yield _plain(seen.value)
+    elif family == OTHER and type(content) is datetime.timedelta:
+        yield f"timedelta({content.days}, {content.seconds}, {content.microseconds})"
+    elif family == OTHER:
+        yield str(content)
     else:
-        yield from _whole(seen, depth)
+        yield from _container_pieces(its_view, depth)
 
 
-def _plain(value: Any) -> str:
-    if type(value) is datetime.timedelta:
-        return f"timedelta({value.days}, {value.seconds}, {value.microseconds})"
-    return str(value)
-
-
-def _number(value: Any) -> str:
+def _number_text(value: Any) -> str:
     try:
         return str(value)
     except ValueError:  # Python converts no integer with more than 4,300 digits
         return "a number with very many digits"
 
 
-def _whole(seen: View, depth: int) -> Iterator[str]:
-    named = seen.family in {OBJECT, ERROR}
-    usual = ("(", ")") if named else ("{", "}") if seen.keys is not None else ("[", "]")
-    begin, end = _BRACKETS.get(seen.kind, usual)
-    prefix = f"{seen.value}" if named else "iter(" if seen.kind == "iterator" else ""
+def _container_pieces(container: View, depth: int) -> Iterator[str]:
+    """Yield the text of an object, an exception or a container in pieces."""
+    has_name = container.family in {OBJECT, ERROR}
+    usual = ("(", ")") if has_name else ("{", "}") if container.keys is not None else ("[", "]")
+    begin, end = _BRACKETS.get(container.kind, usual)
+    prefix = f"{container.value}" if has_name else "iter(" if container.kind == "iterator" else ""
     yield prefix + begin
-    for number, part in enumerate(seen.parts):
+    for number, part in enumerate(container.parts):
         yield ", " if number else ""
-        if seen.keys is not None:
-            key = seen.keys[number]
-            yield from [f"{key}="] if named else [*pieces(key, depth + 1), ": "]
-        yield from pieces(part, depth + 1)
-    yield "," if seen.kind == "tuple" and len(seen.parts) == 1 else ""
-    yield end + (")" if seen.kind == "iterator" else "")
+        if container.keys is not None:
+            key = container.keys[number]
+            yield from [f"{key}="] if has_name else [*value_pieces(key, depth + 1), ": "]
+        yield from value_pieces(part, depth + 1)
+    yield "," if container.kind == "tuple" and len(container.parts) == 1 else ""
+    yield end + (")" if container.kind == "iterator" else "")
