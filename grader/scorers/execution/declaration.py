@@ -32,6 +32,8 @@ class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields
     """Code before a list of assertions."""
     timeout: str | None = None
     """CPU seconds of a task's programs, with inputs of each input; without a value those of `--timeout`."""
+    optional: list[str] = []
+    """Columns of text that a row need not have; then it is empty. (The benchmark `rows` of pools: signatures.)"""
     memory: str | None = None
     """Memory of a task's programs: a size such as `256m`, or bytes; without a value that of `--memory`."""
     wall: str | None = None

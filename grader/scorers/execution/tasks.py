@@ -132,7 +132,7 @@ def _task_or_broken(row: Row, columns: ExecutionColumns, checker: str) -> CodeTa
     if type(row.get(columns.id)) is int:
         row = row | {columns.id: str(row[columns.id])}
     needed = filter(None, (columns.id, columns.signature, columns.prompt))
-    missing = [name for name in needed if not isinstance(row.get(name), str)]
+    missing = [name for name in needed if not isinstance(row.get(name), str) and name not in columns.optional]
     if columns.tests and _inputs(row, columns) is None:
         missing += [columns.tests] if not isinstance(row.get(columns.tests), (str, list)) else []
     if missing:
