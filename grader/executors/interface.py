@@ -26,8 +26,9 @@ class Executor(ABC):
     """Runs jobs in sandboxes. It is a context manager that leaves nothing behind."""
 
     def __init__(self, cache: MemoryCache | VerdictCache, limits: Limits, observer: Observer | None = None) -> None:
-        self.cache, self._limits, self._observer = cache, limits, observer or Silent()
+        self.cache = cache
         """The results of jobs in earlier runs, by key."""
+        self._limits, self._observer = limits, observer or Silent()
         self._identity = ""
         """A hash of the sandbox, known as soon as there is one."""
 

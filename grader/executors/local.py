@@ -10,7 +10,7 @@ from grader import resources
 from grader.executors.interface import Executor
 from grader.sandbox import choice
 from grader.sandbox import verdict_cache as verdicts
-from grader.sandbox.queue import ANSWER_SECONDS, JobQueue
+from grader.sandbox.queue import JobQueue, answer_seconds
 from grader.sandbox.verdict_cache import MemoryCache, VerdictCache
 
 if TYPE_CHECKING:
@@ -85,8 +85,7 @@ def open_local(options: Options, limits: Limits, observer: Observer, python: str
             "folder is not writable (set another one with XDG_CACHE_HOME)"
         )
     backend = choice.open_backend(options, limits, observer, python)
-    seconds = ANSWER_SECONDS + 4 * limits.wall_seconds
-    queue = JobQueue(backend, options.worker_count, seconds, program_bytes=limits.sandbox_bytes)
+    queue = JobQueue(backend, options.worker_count, answer_seconds(limits), program_bytes=limits.sandbox_bytes)
     return Local(backend, queue, _cache(options), limits, observer)
 
 

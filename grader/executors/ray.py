@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from grade_sandbox.jobs import Job
 
-    from grader.executors.ray_task import Done, NodeFacts
+    from grader.executors.ray_task import BatchReply, NodeFacts
     from grader.observer import Observer
     from grader.options import Options
     from grader.sandbox.interface import Answer, Limits
@@ -69,13 +69,13 @@ AGAIN = "Nothing else was sent; finished verdicts are in the cache. Repair the n
 class Cluster(Executor):
     """Runs jobs in the sandboxes of a Ray cluster's nodes."""
 
-    def __init__(self, asked: ray_task.QueueSettings, observer: Observer, cache: VerdictCache) -> None:
-        super().__init__(cache, asked.limits, observer)
-        self._asked, self._connection = asked, connection()
-        self._settings = msgspec.json.encode(asked, enc_hook=str)
+    def __init__(self, queue_settings: ray_task.QueueSettings, observer: Observer, cache: VerdictCache) -> None:
+        super().__init__(cache, queue_settings.limits, observer)
+        self._queue_settings, self._connection = queue_settings, connection()
+        self._settings = msgspec.json.encode(queue_settings, enc_hook=str)
         self._facts: list[NodeFacts] = []
         """Of each host that has run a batch."""
-        self._done = Counter[str]()
+        self._answer_counts = Counter[str]()
         """Host -> number of answers."""
 
     def __enter__(self) -> Self:
@@ -86,16 +86,16 @@ class Cluster(Executor):
         return self
 
     def _open(self) -> None:
-        """Find out how programs run on one node; the others have to be alike."""
+        """Run an empty batch on one node, which opens its sandbox: what the node reports is expected of all others."""
         remote: Any = ray.remote
         options = {"num_cpus": 1, "scheduling_strategy": "SPREAD"}
         # The first try counts, too.
-        again = {"max_retries": TRIES - 1, "retry_exceptions": [InfrastructureError]}
+        retries = {"max_retries": TRIES - 1, "retry_exceptions": [InfrastructureError]}
         try:
             ray.get(remote(**options)(ray_task.ready).remote(), timeout=ROOM_SECONDS)
         except ray.exceptions.GetTimeoutError:
             raise InfrastructureError(NO_ROOM) from None
-        self._task: Any = remote(**options, **again)(ray_task.run)
+        self._task: Any = remote(**options, **retries)(ray_task.run)
         # At first use, this builds the image or installs the packages.
         self._answers(self._task.remote(self._settings, []), [])
         self._identity = f"cluster:{hashlib.sha256(self._facts[0].kind.encode()).hexdigest()[:16]}"
@@ -103,7 +103,7 @@ class Cluster(Executor):
 
     @property
     def _workers(self) -> int:
-        return min(self._asked.options.workers or _cpus(), _cpus())
+        return min(self._queue_settings.options.workers or _cpus(), _cpus())
 
     def __exit__(self, *_: object) -> None:
         # Interrupted or not: the next run resumes from the finished verdicts. With the connection, its tasks end.
@@ -115,40 +115,43 @@ class Cluster(Executor):
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[str, Answer | str]]:
         """Yield the answer to every job, or why there is none."""
-        rest, open_ = _batches(jobs), dict[Any, list[str]]()
+        batches = _batches(jobs)
+        open_tasks: dict[Any, list[str]] = {}
+        """Task of Ray -> the keys of its jobs."""
         while True:
             # One batch waits for each that runs.
-            while len(open_) < 2 * self._workers and (batch := next(rest, None)) is not None:
+            while len(open_tasks) < 2 * self._workers and (batch := next(batches, None)) is not None:
                 keys, packed = batch
-                open_[self._task.remote(self._settings, packed)] = keys
-            if not open_:
+                open_tasks[self._task.remote(self._settings, packed)] = keys
+            if not open_tasks:
                 return
-            ready, _ = ray.wait(list(open_), num_returns=1, timeout=LOOK_SECONDS)
+            ready, _ = ray.wait(list(open_tasks), num_returns=1, timeout=LOOK_SECONDS)
             if not ready and not _cpus():
                 raise InfrastructureError(NONE_LEFT)
             for task in ready:
-                yield from self._answers(task, open_.pop(task))
+                yield from self._answers(task, open_tasks.pop(task))
 
     def _answers(self, task: Any, keys: list[str]) -> list[tuple[str, Answer | str]]:
         """Return the answers of a batch that has ended; raises InfrastructureError."""
         try:
-            done: Done = ray.get(task)
+            reply: BatchReply = ray.get(task)
         except InfrastructureError as error:
             raise InfrastructureError(f"{error.args[0] if error.args else error}\n{AGAIN}") from error
         except ray.exceptions.RayError as error:
-            if not keys:
-                raise InfrastructureError(f"Ray cannot run programs: {_said(error)}") from error
-            return [(key, f"it was lost {TRIES} times on nodes of the cluster ({_said(error)})") for key in keys]
-        self._note(done)
-        return list(zip(keys, done.answers, strict=True))
+            if not keys:  # the empty batch of `_open`
+                raise InfrastructureError(f"Ray cannot run programs: {_error_line(error)}") from error
+            return [(key, f"it was lost {TRIES} times on nodes of the cluster ({_error_line(error)})") for key in keys]
+        self._check_node(reply.facts)
+        self._answer_counts[reply.facts.host] += len(reply.answers)
+        return list(zip(keys, reply.answers, strict=True))
 
-    def _note(self, done: Done) -> None:
-        """Note who has run a batch; raises InfrastructureError if nodes could disagree on a verdict."""
-        facts, own = done.facts, packages.code_digest()
-        if facts.code != own:
+    def _check_node(self, facts: NodeFacts) -> None:
+        """Raise InfrastructureError if a node could give other verdicts than this machine or other nodes."""
+        local_code = packages.code_digest()
+        if facts.code != local_code:
             raise InfrastructureError(
-                f"The code that runs inside sandboxes is {facts.code} on {facts.host} and {own} here. Install the same "
-                "version of grade on every node."
+                f"The code that runs inside sandboxes is {facts.code} on {facts.host} and {local_code} here. Install "
+                "the same version of grade on every node."
             )
         if facts not in self._facts:
             self._facts.append(facts)
@@ -159,7 +162,6 @@ class Cluster(Executor):
                 f"architecture: {first.kind} ({first.host}); {facts.kind} ({facts.host}). Give them the same kind of "
                 "sandbox (--sandbox), or install that Python on all."
             )
-        self._done[facts.host] += len(done.answers)
 
     def describe(self) -> SandboxProvenance:
         """Return the provenance of the sandboxes for a report: the common properties of all nodes, and every node."""
@@ -171,21 +173,21 @@ class Cluster(Executor):
             **alike,
             identity=self._identity,
             workers=self._workers,
-            cpu_seconds=self._asked.limits.cpu_seconds,
-            memory_bytes=self._asked.limits.memory_bytes,
+            cpu_seconds=self._queue_settings.limits.cpu_seconds,
+            memory_bytes=self._queue_settings.limits.memory_bytes,
             nodes=[self._provenance(facts) for facts in self._facts],
         )
 
     def _provenance(self, facts: NodeFacts) -> NodeProvenance:
         known = msgspec.structs.asdict(facts.sandbox) | msgspec.structs.asdict(facts)
         fields = {field: known[field] for field in NodeProvenance.__struct_fields__ if field in known}
-        return NodeProvenance(name=facts.host, verdicts=self._done[facts.host], **fields)
+        return NodeProvenance(name=facts.host, verdicts=self._answer_counts[facts.host], **fields)
 
 
 def open_ray(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Cluster:
     """Return the executor for these options. It connects when its context is entered."""
-    asked = ray_task.QueueSettings(options=options, limits=limits, python=python)
-    return Cluster(asked, observer, VerdictCache(verdicts.default_path() if options.cache else None))
+    settings = ray_task.QueueSettings(options=options, limits=limits, python=python)
+    return Cluster(settings, observer, VerdictCache(verdicts.default_path() if options.cache else None))
 
 
 def _batches(jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[list[str], list[bytes]]]:
@@ -206,7 +208,7 @@ def _cpus() -> int:
     return int(ray.cluster_resources().get("CPU", 0))
 
 
-def _said(error: BaseException) -> str:
+def _error_line(error: BaseException) -> str:
     """Return the class of a Ray error and the line of its text that says what happened."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
     return f"{type(error).__name__}: {lines[-1] if isinstance(error, ray.exceptions.RayTaskError) else lines[0]}"[:400]
@@ -218,13 +220,13 @@ def connection() -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    with _own_signals():
+    with _keep_signal_handler():
         try:
             _reach(os.environ.get("RAY_ADDRESS", ""))
             ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError, OSError, ray.exceptions.RayError) as error:
             raise InfrastructureError(
-                f"No usable Ray cluster on this machine or in RAY_ADDRESS ({_said(error)}). Start one with "
+                f"No usable Ray cluster on this machine or in RAY_ADDRESS ({_error_line(error)}). Start one with "
                 "`ray start --head`, or name one with RAY_ADDRESS=HOST:6379. A cluster with token authentication "
                 "needs RAY_AUTH_MODE=token and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token here."
             ) from error
@@ -242,7 +244,7 @@ def _reach(address: str) -> None:
 
 
 @contextlib.contextmanager
-def _own_signals() -> Iterator[None]:
+def _keep_signal_handler() -> Iterator[None]:
     """Keep this process's own handler of SIGTERM, which Ray replaces."""
     if threading.current_thread() is not threading.main_thread():
         yield

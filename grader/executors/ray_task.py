@@ -18,7 +18,7 @@ from grader.results import SandboxProvenance
 from grader.sandbox import choice, packages
 from grader.sandbox.channel import unpack_job
 from grader.sandbox.interface import Answer, Limits
-from grader.sandbox.queue import ANSWER_SECONDS, JobQueue
+from grader.sandbox.queue import JobQueue, answer_seconds
 
 if TYPE_CHECKING:
     from grader.sandbox.interface import Backend
@@ -54,8 +54,8 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
         return f"Python {'.'.join(self.sandbox.python.split('.')[:2])} on {self.architecture}, code {self.code}"
 
 
-class Done(msgspec.Struct, frozen=True, kw_only=True):
-    """The reply to a batch."""
+class BatchReply(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply to a batch of jobs."""
 
     facts: NodeFacts
     answers: list[Answer | str]
@@ -70,25 +70,25 @@ def ready() -> None:
     """Do nothing, which shows that a process could start."""
 
 
-def run(settings: bytes, jobs: list[bytes]) -> Done:
+def run(settings: bytes, jobs: list[bytes]) -> BatchReply:
     """Run a batch of packed jobs; raises InfrastructureError with this machine's name."""
     try:
-        queue, facts = _queue(settings)
-        found = dict(queue.run((str(place), unpack_job(job)) for place, job in enumerate(jobs)))
+        queue, facts = _queue_of(settings)
+        answers = dict(queue.run((str(index), unpack_job(job)) for index, job in enumerate(jobs)))
     except GradeError as error:
         raise InfrastructureError(f"The node {platform.node()} cannot run programs: {error}") from None
-    return Done(facts=facts, answers=[found[str(place)] for place in range(len(jobs))])
+    return BatchReply(facts=facts, answers=[answers[str(index)] for index in range(len(jobs))])
 
 
-def _queue(settings: bytes) -> tuple[JobQueue, NodeFacts]:
-    """Return this process's queue; one with other settings ends."""
+def _queue_of(settings: bytes) -> tuple[JobQueue, NodeFacts]:
+    """Return this process's queue with these settings, opened if it has another one or none: the other one ends."""
     if settings not in _queues:
         close()
-        asked = msgspec.json.decode(settings, type=QueueSettings, dec_hook=lambda kind, value: kind(value))
-        backend = choice.open_backend(asked.options, asked.limits, Silent(), asked.python)
-        seconds = ANSWER_SECONDS + 4 * asked.limits.wall_seconds
+        decoded = msgspec.json.decode(settings, type=QueueSettings, dec_hook=lambda kind, value: kind(value))
+        limits = decoded.limits
+        backend = choice.open_backend(decoded.options, limits, Silent(), decoded.python)
         # A task has one core, so its queue has one worker.
-        queue = JobQueue(backend, 1, seconds, program_bytes=asked.limits.sandbox_bytes)
+        queue = JobQueue(backend, 1, answer_seconds(limits), program_bytes=limits.sandbox_bytes)
         _check(backend)
         _queues[settings] = queue, _facts(backend)
     return _queues[settings]

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
     """Return rewards in OpenRLHF's format: tensors of one number per query, always with the same keys."""
     pool = pool_of()
-    found = rewards_of(pool.grade_samples(samples_of(queries, prompts, labels)))
-    logs = {name: _tensor(values) for name, values in found["extra_logs"].items()}
-    return {"rewards": _tensor(found["rewards"]), "scores": _tensor(found["scores"]), "extra_logs": logs}
+    rewards = rewards_of(pool.grade_samples(samples_of(queries, prompts, labels)))
+    logs = {name: _tensor(values) for name, values in rewards["extra_logs"].items()}
+    return {"rewards": _tensor(rewards["rewards"]), "scores": _tensor(rewards["scores"]), "extra_logs": logs}
 
 
 def _tensor(values: list[float]) -> Any:
@@ -36,7 +36,7 @@ def _tensor(values: list[float]) -> Any:
     return torch.tensor(values)
 
 
-LEAST_OVERLAP = 20
+MIN_OVERLAP = 20
 """Minimum number of characters that a query and its prompt share; a shorter match may be accidental."""
 _END_MARKS = re.compile(
     r"(?:\s|<\|[\w\s-]{1,40}\|>|<[\uff5c|][\w\u2581]{1,40}[\uff5c|]>|</s>|<eos>|<end_of_turn>|<pad>)++"
@@ -72,7 +72,7 @@ def response_of(query: str, prompt: str) -> str:
     if query.startswith(prompt):
         return query[len(prompt) :]
     shared = _overlap(prompt, query)
-    return query[shared:] if shared > LEAST_OVERLAP else query
+    return query[shared:] if shared > MIN_OVERLAP else query
 
 
 def _overlap(first: str, second: str) -> int:

@@ -29,11 +29,11 @@ def pool_of(options: Mapping[str, Any] | None = None) -> Pool:
 
     It stays open until the process ends.
     """
-    given = dict(options) if options else from_environment()
-    name = repr(sorted((key, str(value)) for key, value in given.items()))
+    keywords = dict(options) if options else from_environment()
+    name = repr(sorted((key, str(value)) for key, value in keywords.items()))
     with _lock:
         if name not in _pools:
-            _pools[name] = Pool(**given)
+            _pools[name] = Pool(**keywords)
         return _pools[name]
 
 
@@ -57,16 +57,16 @@ def from_environment() -> dict[str, Any]:
         )
     try:
         if text.startswith("{"):
-            found = msgspec.json.decode(text)
+            keywords = msgspec.json.decode(text)
         elif text.endswith(".toml"):
-            found = msgspec.toml.decode(Path(text).read_bytes())
+            keywords = msgspec.toml.decode(Path(text).read_bytes())
         else:
-            found = msgspec.json.decode(Path(text).read_bytes())
+            keywords = msgspec.json.decode(Path(text).read_bytes())
     except (OSError, msgspec.DecodeError) as error:
         raise UsageError(f"{VARIABLE}={text[:80]!r} cannot be read: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(keywords, dict):
         raise UsageError(f"{VARIABLE}: expected a JSON object of keywords, not {text[:80]!r}")
-    return found
+    return keywords
 
 
 def is_unscored(result: SampleResult) -> bool:

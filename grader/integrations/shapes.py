@@ -16,12 +16,12 @@ from grader.files.packed import unpack_text
 Row = Mapping[str, Any]
 
 
-def inputs_outputs(given: Row | str) -> dict[str, Any]:
+def inputs_outputs(row: Row | str) -> dict[str, Any]:
     """Return the row for `{"inputs", "outputs"}`, with `fn_name` for functions: APPS, TACO, and what verl passes on.
 
     Outputs of functions may stand in a list of one, as in APPS: if all do, they are taken out of it.
     """
-    row = _mapping(given, "inputs", "outputs")
+    row = _mapping(row, "inputs", "outputs")
     cases = {"inputs": _items(row, "inputs"), "outputs": _items(row, "outputs")}
     if not (function := row.get("fn_name")):
         return cases
@@ -30,33 +30,33 @@ def inputs_outputs(given: Row | str) -> dict[str, Any]:
     return cases | {"function": function}
 
 
-def any_of(given: Row | str) -> dict[str, Any]:
+def any_of(row: Row | str) -> dict[str, Any]:
     """Return the row for an object of any shape here, or one that has the columns of a row already.
 
     An object of no shape is returned as it is: as a row, it makes its sample unscored, with the reason.
     """
-    row = _mapping(given)
+    row = _mapping(row)
     for name, shape in _BY_COLUMN.items():
         if row.get(name) is not None:
             return shape(row)
     return row
 
 
-def code_contests(given: Row) -> dict[str, Any]:
+def code_contests(row: Row) -> dict[str, Any]:
     """Return the row for `public_tests`, `private_tests` and `generated_tests`, each `{"input": [], "output": []}`."""
-    names = [name for name in ("public_tests", "private_tests", "generated_tests") if given.get(name)]
+    names = [name for name in ("public_tests", "private_tests", "generated_tests") if row.get(name)]
     if not names:
         raise UsageError("the row has no public_tests, private_tests or generated_tests")
-    parts = [_mapping(given[name], "input", "output") for name in names]
+    parts = [_mapping(row[name], "input", "output") for name in names]
     return {
         "inputs": [text for part in parts for text in _items(part, "input")],
         "outputs": [text for part in parts for text in _items(part, "output")],
     }
 
 
-def prime_intellect(given: Row) -> dict[str, Any]:
+def prime_intellect(row: Row) -> dict[str, Any]:
     """Return the row for `verification_info` with `test_cases`, each `{"type", "input", "output", "fn_name"}`."""
-    info = _mapping(given.get("verification_info", given), "test_cases")
+    info = _mapping(row.get("verification_info", row), "test_cases")
     cases = [_mapping(case, "input", "output") for case in _items(info, "test_cases")]
     names = {case.get("fn_name") for case in cases}
     if len(names) > 1:
@@ -65,37 +65,37 @@ def prime_intellect(given: Row) -> dict[str, Any]:
     return inputs_outputs(row | {"fn_name": name}) if (name := next(iter(names), None)) else row
 
 
-def assert_case(given: Row | str) -> dict[str, Any]:
+def assert_case(row: Row | str) -> dict[str, Any]:
     """Return the row for `assert_case`, a list of assertions or a text, with `import_prefix` before them."""
-    row = _mapping(given, "assert_case")
+    row = _mapping(row, "assert_case")
     cases = row["assert_case"]
     return {"tests": [cases] if isinstance(cases, str) else list(cases), "setup": row.get("import_prefix") or ""}
 
 
-def livecodebench(given: Row) -> dict[str, Any]:
+def livecodebench(row: Row) -> dict[str, Any]:
     """Return the row for a row of LiveCodeBench; private test cases may be packed."""
     cases = []
     for name in ("public_test_cases", "private_test_cases"):
         try:
-            cases += _items({name: unpack_text(given.get(name) or [])}, name)
+            cases += _items({name: unpack_text(row.get(name) or [])}, name)
         except ValueError as error:
             raise UsageError(f"{name} is {error}") from None
     if not cases:
         raise UsageError("the row has no public_test_cases or private_test_cases")
     made: dict[str, Any] = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
-    metadata = _mapping(given.get("metadata") or {})
+    metadata = _mapping(row.get("metadata") or {})
     return made | ({"function": metadata["func_name"]} if metadata.get("func_name") else {})
 
 
-def kodcode(given: Row) -> dict[str, Any]:
+def kodcode(row: Row) -> dict[str, Any]:
     """Return the row for `solution` and `test`, a file for pytest that imports the functions from `solution`."""
-    row = _mapping(given, "test")
+    row = _mapping(row, "test")
     return {"tests": row["test"], "solution": row.get("solution") or ""}
 
 
-def mbpp(given: Row) -> dict[str, Any]:
+def mbpp(row: Row) -> dict[str, Any]:
     """Return the row for `test_list`, with `test_setup_code` (or `test_imports`) and the reference `code`."""
-    row = _mapping(given, "test_list")
+    row = _mapping(row, "test_list")
     setup = row.get("test_setup_code") or "\n".join(row.get("test_imports") or ())
     return {"tests": _items(row, "test_list"), "setup": setup, "solution": row.get("code") or ""}
 

@@ -36,10 +36,10 @@ class Reward:
 
     def __call__(self, prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
         """Return a reward for each completion; None if it is unscored."""
-        asked = _asked(completions, columns, self._column)
+        samples = _samples(completions, columns, self._column)
         pool = pool_of(self._options)
-        results = pool.grade_samples(asked.values()) if asked else []
-        return _rewards(len(completions), dict(zip(asked, results, strict=True)), columns)
+        results = pool.grade_samples(samples.values()) if samples else []
+        return _rewards(len(completions), dict(zip(samples, results, strict=True)), columns)
 
 
 class AsyncReward(Reward):
@@ -49,10 +49,10 @@ class AsyncReward(Reward):
         self, prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any
     ) -> list[float | None]:
         """Return a reward for each completion; None if it is unscored."""
-        asked = _asked(completions, columns, self._column)
+        samples = _samples(completions, columns, self._column)
         pool = pool_of(self._options)
-        results = await pool.grade_samples_async(asked.values()) if asked else []
-        return _rewards(len(completions), dict(zip(asked, results, strict=True)), columns)
+        results = await pool.grade_samples_async(samples.values()) if samples else []
+        return _rewards(len(completions), dict(zip(samples, results, strict=True)), columns)
 
 
 def reward(prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
@@ -69,30 +69,30 @@ def text_of(completion: Completion) -> str:
     """Return the model's last message. A completion is a text, or messages whose content is a text or parts."""
     if isinstance(completion, str):
         return completion
-    said = [message for message in completion if message.get("role", "assistant") == "assistant"]
-    content = said[-1].get("content") if said else ""
+    replies = [message for message in completion if message.get("role", "assistant") == "assistant"]
+    content = replies[-1].get("content") if replies else ""
     if isinstance(content, str) or content is None:
         return content or ""
     return "".join(part.get("text") or "" for part in content if isinstance(part, dict))
 
 
-def _asked(completions: Sequence[Completion], columns: Mapping[str, Any], column: str) -> dict[int, tuple[str, str]]:
+def _samples(completions: Sequence[Completion], columns: Mapping[str, Any], column: str) -> dict[int, tuple[str, str]]:
     """Return index -> sample. Rows without a task id are left to other reward functions."""
     if column not in columns:
         known = ", ".join(sorted(columns))
         raise UsageError(f"The data set has no column {column!r} with the benchmark's task ids; it has {known}.")
     qids = columns[column]
     return {
-        place: (str(qid), text_of(completion))
-        for place, (qid, completion) in enumerate(zip(qids, completions, strict=True))
+        index: (str(qid), text_of(completion))
+        for index, (qid, completion) in enumerate(zip(qids, completions, strict=True))
         if qid is not None
     }
 
 
 def _rewards(count: int, results: Mapping[int, SampleResult], columns: Mapping[str, Any]) -> list[float | None]:
     _log(count, results, columns)
-    found = [results[place].reward if place in results else None for place in range(count)]
-    return [None if value is msgspec.UNSET else value for value in found]
+    rewards = [results[index].reward if index in results else None for index in range(count)]
+    return [None if reward is msgspec.UNSET else reward for reward in rewards]
 
 
 def _log(count: int, results: Mapping[int, SampleResult], columns: Mapping[str, Any]) -> None:
@@ -103,6 +103,6 @@ def _log(count: int, results: Mapping[int, SampleResult], columns: Mapping[str, 
         log_metric("grade/unscored", sum(map(is_unscored, results.values())) / len(results))
     log_extra: Callable[[str, list[str]], object] | None = columns.get("log_extra")
     if log_extra is not None:
-        careful = [results[place].careful if place in results else None for place in range(count)]
+        careful = [results[index].careful if index in results else None for index in range(count)]
         log_extra("grade_outcome", [reading.outcome.value if reading else "" for reading in careful])
         log_extra("grade_detail", [reading.detail[:200] if reading else "" for reading in careful])

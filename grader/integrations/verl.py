@@ -64,14 +64,14 @@ def score_of(result: SampleResult) -> dict[str, float]:
 
 
 def _sample(text: str, ground_truth: Any, extra_info: Mapping[str, Any] | None) -> tuple[Any, str]:
-    """Return a sample: the id of its task, or the row with it that the ground truth is."""
+    """Return (task, text). The task is `qid` of the extra info, else the ground truth: an id, or a row with tests."""
     qid = extra_info.get("qid") if isinstance(extra_info, Mapping) else None
-    found = ground_truth if qid is None else qid
-    if isinstance(found, Mapping) or (isinstance(found, str) and found.lstrip().startswith("{")):
-        return shapes.any_of(found), text
-    if not isinstance(found, str | int) or isinstance(found, bool):
+    task = ground_truth if qid is None else qid
+    if isinstance(task, Mapping) or (isinstance(task, str) and task.lstrip().startswith("{")):
+        return shapes.any_of(task), text
+    if not isinstance(task, str | int) or isinstance(task, bool):
         raise UsageError(
             "A row's extra_info has no 'qid', and its ground_truth is neither a task id nor an object with tests: "
-            f"{found!r:.80}. Put one of them into the row."
+            f"{task!r:.80}. Put one of them into the row."
         )
-    return str(found), text
+    return str(task), text

@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 
     from grade_sandbox.jobs import Job
 
-    from grader.sandbox.interface import Backend, Supervisor
+    from grader.sandbox.interface import Backend, Limits, Supervisor
     from grader.sandbox.roles import Role
 
 ANSWER_SECONDS = 180.0
 """Maximum time of a job; every kind of job has a wall-clock limit well below it."""
+RUNS_PER_JOB = 4
+"""How many runs of a program one job can have, each with the wall-clock limit; where a user raises that, jobs last so
+much longer."""
 MAX_ATTEMPTS = 2
 """A job that has lost so many supervisors is probably the cause, and gets no other."""
 MAX_STARTS = 3
@@ -42,6 +45,11 @@ RENEWED_AFTER = 10_000
 AHEAD = 8
 """Number of jobs for each worker that one `run` has in the queue."""
 STOPPED = "The run was stopped."
+
+
+def answer_seconds(limits: Limits) -> float:
+    """Return the time after which a supervisor without an answer is lost."""
+    return ANSWER_SECONDS + RUNS_PER_JOB * limits.wall_seconds
 
 
 class _PendingJob:

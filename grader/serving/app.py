@@ -27,9 +27,9 @@ from grader.pool.scheduler import QueuedSample, Scheduler
 from grader.results import Outcome
 from grader.scorers.sample_scorer import ScoreRequest
 from grader.serving import sandbox_fusion
-from grader.serving.connection import Connections, most_connections
+from grader.serving.connection import Connections, raise_connection_limit
 from grader.serving.metrics import Metrics
-from grader.serving.requests import Intake, RejectedError, Remote, ServerLimits, decoded, whole
+from grader.serving.requests import Intake, RejectedError, Remote, ServerLimits, complete_batch, decode_body
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
@@ -59,9 +59,13 @@ class Service:
     def __init__(self, samples: Samples, limits: ServerLimits, *, token: str = "") -> None:
         """`token`: required in every request."""
         self._samples, self._limits, self._token = samples, limits, token
-        self._intake, self._scheduler, self._counts = Intake(limits), Scheduler(samples), Metrics(self.state)
-        self.connections = Connections(most_connections(), lambda status: self._counts.note(OTHER_PATH, status))
-        """All open ones."""
+        self._intake = Intake(limits)
+        self._scheduler = Scheduler(samples)
+        self._counts = Metrics(self.state)
+        self.connections = Connections(
+            raise_connection_limit(), lambda status: self._counts.count_answer(OTHER_PATH, status)
+        )
+        """All open connections."""
         self.end: Callable[[], None] | None = None
         """Ends the server when its last client leaves; None: it does not end then."""
 
@@ -75,15 +79,15 @@ class Service:
 
     def app(self, hosts: list[str] | None) -> ASGIApp:
         """Return the application. `hosts`: allowed Host headers; None: any."""
-        fusion = partial(self._guarded, again=sandbox_fusion.AGAIN)
+        fusion = partial(self._with_errors_as_json, retry_status=sandbox_fusion.RETRY_STATUS)
         routes = [
-            Route("/grade", self._guarded(self._one), methods=["POST"]),
-            Route("/grade/batch", self._guarded(self._batch), methods=["POST"]),
-            Route("/openrlhf", self._guarded(self._remote), methods=["POST"]),
+            Route("/grade", self._with_errors_as_json(self._grade_one), methods=["POST"]),
+            Route("/grade/batch", self._with_errors_as_json(self._grade_batch), methods=["POST"]),
+            Route("/openrlhf", self._with_errors_as_json(self._grade_openrlhf), methods=["POST"]),
             Route("/run_code", fusion(self._run_code), methods=["POST"]),
             Route("/submit", fusion(self._submit), methods=["POST"]),
-            Route("/state", self._guarded(self._state), methods=["GET"]),
-            Route("/metrics", self._guarded(self._metrics), methods=["GET"]),
+            Route("/state", self._with_errors_as_json(self._state), methods=["GET"]),
+            Route("/metrics", self._with_errors_as_json(self._metrics), methods=["GET"]),
             Route("/health", self._health, methods=["GET"]),
         ]
         if self.end is not None:
@@ -92,14 +96,14 @@ class Service:
         known = Middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
         errors = {HTTPException: _http_error, Exception: _own_error}
         app = Starlette(routes=routes, middleware=[known], exception_handlers=errors)
-        return _Counting(app, self._counts, {route.path for route in routes})
+        return _CountingMiddleware(app, self._counts, {route.path for route in routes})
 
     # --- common to all requests ---
 
-    def _guarded(self, handler: Handler, again: int | None = None) -> Handler:
+    def _with_errors_as_json(self, handler: Handler, retry_status: int | None = None) -> Handler:
         """Return a handler that checks the token and answers errors as JSON.
 
-        `again`: the status for "try again later", if the clients of this path know only this one.
+        `retry_status`: the status for "try again later", if the clients of this path know only this one.
         """
 
         async def handle(request: Request) -> Response:
@@ -107,7 +111,7 @@ class Service:
                 self._check_token(request)
                 return await handler(request)
             except RejectedError as error:
-                status = again if again and "Retry-After" in error.headers else error.status
+                status = retry_status if retry_status and "Retry-After" in error.headers else error.status
                 return _json(status, {"error": error.text}, error.headers)
             except ClientDisconnect:
                 return _json(CLIENT_HAS_GONE, {"error": "the client has disconnected"})
@@ -119,57 +123,59 @@ class Service:
     def _check_token(self, request: Request) -> None:
         if not self._token:
             return
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token.encode()):
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(token.strip().encode(), self._token.encode()):
             raise RejectedError(401, "expected Authorization: Bearer <token>", {"WWW-Authenticate": "Bearer"})
 
     # --- grading ---
 
-    async def _one(self, request: Request) -> Response:
-        async with self._intake.read(request, lambda body: self._work([decoded(ScoreRequest, body)])) as work:
+    async def _grade_one(self, request: Request) -> Response:
+        async with self._intake.read(request, lambda body: self._batch_of([decode_body(ScoreRequest, body)])) as work:
             (result,) = await self._results(request, work)
         return _json(200, result)
 
-    def _work(self, samples: list[ScoreRequest]) -> Batch:
-        return whole(Batch(samples=samples), self._limits.wait)
+    def _batch_of(self, samples: list[ScoreRequest]) -> Batch:
+        return complete_batch(Batch(samples=samples), self._limits.wait)
 
-    async def _batch(self, request: Request) -> Response:
+    async def _grade_batch(self, request: Request) -> Response:
         async with contextlib.AsyncExitStack() as stack:
-            read = self._intake.read(request, lambda body: whole(decoded(Batch, body), self._limits.wait))
-            work = await stack.enter_async_context(read)
+            reading = self._intake.read(
+                request, lambda body: complete_batch(decode_body(Batch, body), self._limits.wait)
+            )
+            work = await stack.enter_async_context(reading)
             if not work.stream:
                 return _json(200, {"samples": await self._results(request, work)})
-            stack.enter_context(self._admitted(len(work.samples)))
-            return _Lines(self.results(request, work), stack.pop_all())
+            stack.enter_context(self._hold_room(len(work.samples)))
+            return _StreamedResults(self.results(request, work), stack.pop_all())
 
-    async def _remote(self, request: Request) -> Response:
-        async with self._intake.read(request, self._remote_work) as work:
+    async def _grade_openrlhf(self, request: Request) -> Response:
+        async with self._intake.read(request, self._openrlhf_batch) as work:
             results = await self._results(request, work)
         return _json(200, rewards_of([rewarded(result) for result in results]))
 
-    def _remote_work(self, body: bytes) -> Batch:
-        asked = decoded(Remote, body)
-        self._check_count(len(asked.query))
-        pairs = samples_of(asked.query, asked.prompts, asked.labels)
-        return self._work([ScoreRequest(qid=qid, text=text) for qid, text in pairs])
+    def _openrlhf_batch(self, body: bytes) -> Batch:
+        remote = decode_body(Remote, body)
+        self._check_count(len(remote.query))
+        pairs = samples_of(remote.query, remote.prompts, remote.labels)
+        return self._batch_of([ScoreRequest(qid=qid, text=text) for qid, text in pairs])
 
     async def _run_code(self, request: Request) -> Response:
         """Run a program as SandboxFusion does."""
-        async with self._intake.read(request, partial(decoded, sandbox_fusion.RunCode)) as asked:
-            if problem := asked.problem:
-                return _json(200, sandbox_fusion.refused(problem))
-            work = await self._wait_for_room(request, self._work([asked.sample]))
+        async with self._intake.read(request, partial(decode_body, sandbox_fusion.RunCode)) as run:
+            if problem := run.problem:
+                return _json(200, sandbox_fusion.refusal_response(problem))
+            work = await self._wait_for_room(request, self._batch_of([run.sample]))
             (result,) = await self._results(request, work)
-            return _json(200, sandbox_fusion.ran(_scored(result)))
+            return _json(200, sandbox_fusion.run_response(_require_verdict(result)))
 
     async def _submit(self, request: Request) -> Response:
         """Judge a program as SandboxFusion does."""
-        async with self._intake.read(request, partial(decoded, sandbox_fusion.Submit)) as asked:
-            if problem := asked.problem:
+        async with self._intake.read(request, partial(decode_body, sandbox_fusion.Submit)) as submission:
+            if problem := submission.problem:
                 raise RejectedError(422, problem)
-            work = await self._wait_for_room(request, self._work([asked.sample]))
+            work = await self._wait_for_room(request, self._batch_of([submission.sample]))
             (result,) = await self._results(request, work)
-            return _json(200, sandbox_fusion.judged(asked, _scored(result)))
+            return _json(200, sandbox_fusion.submit_response(submission, _require_verdict(result)))
 
     async def _wait_for_room(self, request: Request, work: Batch) -> Batch:
         """Wait until there is room, or the time is over; return the request's samples with the time that is left."""
@@ -178,18 +184,18 @@ class Service:
             await asyncio.sleep(HOLD_TICK)
             if await request.is_disconnected():
                 raise ClientDisconnect
-        left = max(HOLD_TICK, end - time.monotonic())
-        return Batch(samples=[msgspec.structs.replace(sample, wait=left) for sample in work.samples])
+        remaining_seconds = max(HOLD_TICK, end - time.monotonic())
+        return Batch(samples=[msgspec.structs.replace(sample, wait=remaining_seconds) for sample in work.samples])
 
     async def _results(self, request: Request, work: Batch) -> list[SampleResult]:
-        with self._admitted(len(work.samples)):
+        with self._hold_room(len(work.samples)):
             async with contextlib.aclosing(self.results(request, work)) as parts:
-                found = {one.place: one.result async for part in parts for one in part}
-        return [found[place] for place in range(len(work.samples))]
+                results = {line.place: line.result async for part in parts for line in part}
+        return [results[index] for index in range(len(work.samples))]
 
     @contextlib.contextmanager
-    def _admitted(self, count: int) -> Iterator[None]:
-        """Count samples; raises RejectedError for more than one request, or all requests together, may have."""
+    def _hold_room(self, count: int) -> Iterator[None]:
+        """Count samples as being graded; raises RejectedError above the limit of a request, or of all together."""
         self._check_count(count)
         counts = self._counts
         if counts.samples + count > self._limits.waiting:
@@ -245,44 +251,47 @@ class Service:
 
         Raises ClientDisconnect if the client has gone. Then, samples that have not begun are dropped.
         """
-        loop, found, now = asyncio.get_running_loop(), asyncio.Queue[ResultLine | None](), time.monotonic()
+        loop, now = asyncio.get_running_loop(), time.monotonic()
+        finished = asyncio.Queue[ResultLine | None]()
+        """The results that are there; None: the client has gone."""
 
-        def give(place: int, result: SampleResult) -> None:
+        def give(index: int, result: SampleResult) -> None:
             with contextlib.suppress(RuntimeError):  # the loop has ended, so no client waits
-                loop.call_soon_threadsafe(found.put_nowait, ResultLine(place=place, result=result))
+                loop.call_soon_threadsafe(finished.put_nowait, ResultLine(place=index, result=result))
 
         items = [
-            QueuedSample(asked, now + asked.wait, partial(give, place)) for place, asked in enumerate(work.samples)
+            QueuedSample(sample, now + sample.wait, partial(give, index)) for index, sample in enumerate(work.samples)
         ]
-        open_ = dict.fromkeys(sorted(range(len(items)), key=lambda place: work.samples[place].wait))
-        gone = asyncio.ensure_future(_gone(request))
-        gone.add_done_callback(lambda _: found.put_nowait(None))
+        # In the order in which their time is over, so that only the first one needs a timer.
+        pending = dict.fromkeys(sorted(range(len(items)), key=lambda index: work.samples[index].wait))
+        disconnect = asyncio.ensure_future(_wait_until_gone(request))
+        disconnect.add_done_callback(lambda _: finished.put_nowait(None))
         self._scheduler.submit(items)
         try:
-            while open_:
-                first = next(iter(open_))
+            while pending:
+                first = next(iter(pending))
                 try:
                     async with asyncio.timeout(max(0.0, items[first].deadline - time.monotonic())):
-                        ready = [await found.get()]
+                        lines = [await finished.get()]
                 except TimeoutError:
                     items[first].gone = True
                     why = _late(work.samples[first].wait, self._scheduler.problem)
-                    ready = [ResultLine(place=first, result=unscored(work.samples[first], why))]
-                while not found.empty():
-                    ready.append(found.get_nowait())
-                if None in ready:
+                    lines = [ResultLine(place=first, result=unscored(work.samples[first], why))]
+                while not finished.empty():
+                    lines.append(finished.get_nowait())
+                if None in lines:
                     raise ClientDisconnect
-                new = [one for one in ready if one and one.place in open_]
-                for one in new:
-                    open_.pop(one.place, None)
-                yield new
+                new_lines = [line for line in lines if line and line.place in pending]
+                for line in new_lines:
+                    pending.pop(line.place, None)
+                yield new_lines
         finally:
-            gone.cancel()
+            disconnect.cancel()
             for item in items:
                 item.gone = True
 
 
-async def _gone(request: Request) -> None:
+async def _wait_until_gone(request: Request) -> None:
     """Return when the client has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
@@ -298,52 +307,53 @@ def _resident_bytes() -> int:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-class _Lines(Response):
+class _StreamedResults(Response):
     """An answer of lines that are sent as soon as they are known."""
 
-    def __init__(self, results: AsyncGenerator[list[ResultLine], None], work: contextlib.AsyncExitStack) -> None:
-        """`work` is what has to end with the answer."""
+    def __init__(self, results: AsyncGenerator[list[ResultLine], None], resources: contextlib.AsyncExitStack) -> None:
+        """`resources` are released when the answer has been sent."""
         super().__init__(media_type="application/x-ndjson")
         del self.headers["content-length"]
-        self._results, self._work = results, work
+        self._results, self._resources = results, resources
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         del scope, receive
-        async with self._work, contextlib.aclosing(self._results):
+        async with self._resources, contextlib.aclosing(self._results):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             with contextlib.suppress(ClientDisconnect):
-                async for found in self._results:
-                    lines = b"".join(msgspec.json.encode(one) + b"\n" for one in found)
-                    await send({"type": "http.response.body", "body": lines, "more_body": True})
+                async for lines in self._results:
+                    body = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+                    await send({"type": "http.response.body", "body": body, "more_body": True})
                 await send({"type": "http.response.body", "body": b""})
 
 
-class _Counting:
+class _CountingMiddleware:
     """Counts all answers, and refuses bodies in chunks: a small chunk costs as much as a long one."""
 
     def __init__(self, app: ASGIApp, counts: Metrics, paths: set[str]) -> None:
         self._app, self._counts, self._paths = app, counts, paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        began, path = time.monotonic(), scope["path"] if scope["path"] in self._paths else OTHER_PATH
+        start = time.monotonic()
+        path = scope["path"] if scope["path"] in self._paths else OTHER_PATH
 
-        async def counted(message: Message) -> None:
+        async def send_counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._counts.note(path, message["status"], time.monotonic() - began)
+                self._counts.count_answer(path, message["status"], time.monotonic() - start)
             await send(message)
 
         if any(name == b"transfer-encoding" for name, _ in scope["headers"]):
             refusal = _json(411, {"error": "expected Content-Length, and a body that is not in chunks"}, CLOSE)
-            await refusal(scope, receive, counted)
+            await refusal(scope, receive, send_counted)
         else:
-            await self._app(scope, receive, counted)
+            await self._app(scope, receive, send_counted)
 
 
 def _json(status: int, content: Any, headers: dict[str, str] | None = None) -> Response:
     return Response(msgspec.json.encode(content), status, headers, "application/json")
 
 
-def _scored(result: SampleResult) -> SampleResult:
+def _require_verdict(result: SampleResult) -> SampleResult:
     """Return a result if it has a verdict; else raises RejectedError, as SandboxFusion has no answer for this case."""
     reading = result.careful
     if reading.outcome is Outcome.UNSCORED and reading.rule == "infrastructure":

@@ -26,7 +26,7 @@ READ_BYTES = 1 << 14
 """What is read of one client before it is the next one's turn."""
 UNREAD_SECONDS = 30.0
 """Maximum time in which a client reads nothing of a long answer."""
-MOST_CONNECTIONS = 4096
+MAX_CONNECTIONS = 4096
 QUEUED, ACCEPTED = 256, 64
 """Connections that wait to be accepted, and those that are accepted at a time.
 
@@ -36,28 +36,36 @@ SPARE_DESCRIPTORS = 4 * ACCEPTED + 64
 REFUSED = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
 
 
-def most_connections() -> int:
-    """Raise the limit of descriptors, and return how many connections it allows. Sandboxes need half of it."""
-    wanted = 2 * MOST_CONNECTIONS + SPARE_DESCRIPTORS
+def raise_connection_limit() -> int:
+    """Raise the process's limit of descriptors; return how many connections it allows. Sandboxes need half of it."""
+    wanted = 2 * MAX_CONNECTIONS + SPARE_DESCRIPTORS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = max(soft, wanted if hard == resource.RLIM_INFINITY else min(hard, wanted))
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
-    return max(1, min(MOST_CONNECTIONS, (limit - SPARE_DESCRIPTORS) // 2))
+    return max(1, min(MAX_CONNECTIONS, (limit - SPARE_DESCRIPTORS) // 2))
 
 
 class Connections:
     """All open connections. Above a limit, the one that has waited longest without a request makes room."""
 
-    def __init__(self, most: int, note: Callable[[int], None]) -> None:
-        """`note` gets the status of every answer that the application does not give."""
-        self._most, self.note, self.count = most, note, 0
+    def __init__(self, limit: int, count_status: Callable[[int], None]) -> None:
+        """`count_status` is called with the status of an answer to a connection that does not reach the application.
+
+        Such answers are those to refused connections and to what is not HTTP.
+        """
+        self._limit = limit
+        self.count_status = count_status
+        self.count = 0
         self.waiting: dict[ServerConnection, None] = {}
         """Connections without a request, the oldest first."""
 
     def enter(self) -> bool:
-        """Count a connection; return False if it has to be refused, because all others have requests."""
+        """Count a connection; return False if it has to be refused, because all others have requests.
+
+        A refused connection counts, too, until it is lost: each `enter` has its `leave`.
+        """
         self.count += 1
-        if self.count > self._most:
+        if self.count > self._limit:
             if not self.waiting:
                 return False
             oldest = next(iter(self.waiting))
@@ -89,10 +97,10 @@ class ServerConnection(H11Protocol):
         transport.max_size = READ_BYTES  # type: ignore[attr-defined] # asyncio's own transports have it
         if self._connections.enter():
             if self.client:  # on a socket of this user, connections show who is there
-                self._begin(HEADER_SECONDS)
-            self._note()
+                self._set_deadline(HEADER_SECONDS)
+            self._update_waiting()
         else:
-            self._connections.note(503)
+            self._connections.count_status(503)
             transport.write(REFUSED)
             transport.close()
 
@@ -100,34 +108,34 @@ class ServerConnection(H11Protocol):
         """End."""
         super().connection_lost(exc)
         self._connections.leave(self)
-        self._stop()
+        self._clear_deadline()
 
     def data_received(self, data: bytes) -> None:
         """Read; from the first byte on, the headers have a deadline, which further bytes do not move."""
         if not self._is_busy and self._deadline is None:
-            self._begin(HEADER_SECONDS)
+            self._set_deadline(HEADER_SECONDS)
         super().data_received(data)
-        self._note()
+        self._update_waiting()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         super().on_response_complete()
-        self._note()
+        self._update_waiting()
 
     def pause_writing(self) -> None:
         """Wait until the client has read more, but not for ever. A process of this user may take its time."""
         super().pause_writing()
         if self.client:
-            self._begin(UNREAD_SECONDS)
+            self._set_deadline(UNREAD_SECONDS)
 
     def resume_writing(self) -> None:
         """Go on writing."""
         super().resume_writing()
-        self._stop()
+        self._clear_deadline()
 
     def send_400_response(self, msg: str) -> None:
         """Count and answer what is not HTTP."""
-        self._connections.note(400)
+        self._connections.count_status(400)
         if not self._is_busy or not self.cycle.response_started:
             super().send_400_response(msg)
         self.transport.close()
@@ -136,20 +144,20 @@ class ServerConnection(H11Protocol):
         """End an idle connection, even if its client has not read the last answer."""
         self.transport.abort()
 
-    def _note(self) -> None:
-        """Note whether there is a request now."""
+    def _update_waiting(self) -> None:
+        """After a change: a connection without a request waits for one; with a request, the headers have arrived."""
         if self._is_busy:
             self._connections.waiting.pop(self, None)
             if not self.flow.write_paused:
-                self._stop()
+                self._clear_deadline()
         elif not self.transport.is_closing():
             self._connections.waiting.setdefault(self)
 
-    def _begin(self, seconds: float) -> None:
-        self._stop()
+    def _set_deadline(self, seconds: float) -> None:
+        self._clear_deadline()
         self._deadline = self.loop.call_later(seconds, self.transport.abort)
 
-    def _stop(self) -> None:
+    def _clear_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None

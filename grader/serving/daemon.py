@@ -17,7 +17,7 @@ from grader.errors import GradeError, InfrastructureError
 from grader.pool import settings, starting
 from grader.pool.samples import Samples
 from grader.serving.app import LOOPBACK, Service
-from grader.serving.requests import OWN
+from grader.serving.requests import POOL_LIMITS
 from grader.serving.server import HttpServer
 
 if TYPE_CHECKING:
@@ -46,33 +46,35 @@ def main() -> None:
     os.setsid()
     os.chdir("/")
     pool_settings = settings.decode(sys.stdin.buffer.read())
+    # The pipe to the parent is kept for one message; whatever else is printed goes to the log.
     output = os.dup(1)
     os.dup2(2, 1)
     try:
-        _serve(pool_settings, functools.partial(_say, output))
+        _serve(pool_settings, functools.partial(_send_and_close, output))
     except GradeError as error:
-        _say(output, msgspec.json.encode({"kind": type(error).__name__, "text": str(error)}) + b"\n")
+        _send_and_close(output, msgspec.json.encode({"kind": type(error).__name__, "text": str(error)}) + b"\n")
         sys.exit(error.exit_code)
 
 
-def _say(fd: int, line: bytes) -> None:
+def _send_and_close(fd: int, line: bytes) -> None:
+    """Send the only message over a pipe; the parent may have ended."""
     with contextlib.suppress(OSError):
         os.write(fd, line)
     with contextlib.suppress(OSError):
         os.close(fd)
 
 
-def _serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
+def _serve(pool_settings: PoolSettings, send: Callable[[bytes], None]) -> None:
     """Serve until no client is connected; raises a GradeError if it cannot start."""
     if pool_settings.code != settings.code_hash():
         raise InfrastructureError(CHANGED.format(package=settings.PACKAGE))
     path = starting.socket_path(pool_settings.name)
-    with Samples(pool_settings.options) as samples, Service(samples, OWN) as service:
+    with Samples(pool_settings.options) as samples, Service(samples, POOL_LIMITS) as service:
         # The process that started this one holds the lock, so no other server uses the path.
         path.unlink(missing_ok=True)
         with socket.socket(socket.AF_UNIX) as sock:
             sock.bind(str(path))
-            asyncio.run(_Daemon(pool_settings, service, lambda: say(LISTENING)).serve(sockets=[sock]))
+            asyncio.run(_Daemon(pool_settings, service, lambda: send(LISTENING)).serve(sockets=[sock]))
 
 
 class _Daemon(HttpServer):
@@ -81,20 +83,20 @@ class _Daemon(HttpServer):
     def __init__(self, pool_settings: PoolSettings, service: Service, ready: Callable[[], None]) -> None:
         service.end = self._end
         super().__init__(service, LOOPBACK, ready, STOP_SECONDS)
-        self._given, self._connections = pool_settings, service.connections
+        self._settings, self._connections = pool_settings, service.connections
         self._last_seen = time.monotonic()
         self._linger = max(pool_settings.linger, LEAST_LINGER)
 
     def _end(self) -> None:
         """End. The socket is removed before it is closed, so that whoever connects later starts another process."""
         if not self.should_exit:
-            starting.remove_files(self._given.name)
+            starting.remove_files(self._settings.name)
             self.should_exit = True
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether it is time to end."""
         if self._connections.count:
-            self._last_seen, self._linger = time.monotonic(), self._given.linger
+            self._last_seen, self._linger = time.monotonic(), self._settings.linger
         elif time.monotonic() - self._last_seen >= self._linger:
             self._end()
         return await super().on_tick(counter)

@@ -44,13 +44,13 @@ class Metrics:
         )
         self._registry.register(self)
 
-    def note(self, path: str, status: int, seconds: float = 0.0) -> None:
+    def count_answer(self, path: str, status: int, seconds: float = 0.0) -> None:
         """Count an answer. `path` is never a client's word."""
         self._answers.labels(path, str(status)).inc()
         self._seconds.observe(seconds)
 
     def collect(self) -> Iterator[Metric]:
-        """Yield what is not counted here."""
+        """Yield the metrics that are read from the pool's state when a monitor asks for them."""
         state = self._state()
         yield GaugeMetricFamily("grade_samples_under_way", "Samples of requests not answered yet.", self.samples)
         yield GaugeMetricFamily("grade_pool_up", "Whether the pool finds its sandboxes.", not state.problem)

@@ -40,31 +40,32 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Maximum time in which a request is graded."""
 
 
-OWN = ServerLimits(body_bytes=REQUEST_BYTES, waiting=1 << 20, body_seconds=600.0, wait=float("inf"))
+POOL_LIMITS = ServerLimits(body_bytes=REQUEST_BYTES, waiting=1 << 20, body_seconds=600.0, wait=float("inf"))
 """The limits of a pool's own process: its clients are this user's."""
 
 
-def whole(batch: Batch, most: float) -> Batch:
-    """Return a batch whose samples have all that they need; raises UsageError. `most`: seconds that it may wait."""
-    samples, most = [], min(batch.wait or most, most)
+def complete_batch(batch: Batch, max_wait: float) -> Batch:
+    """Return a batch whose samples have all that they need; raises UsageError. `max_wait`: in seconds."""
+    samples = []
+    wait = min(batch.wait or max_wait, max_wait)
     for number, sample in enumerate(batch.samples):
         try:
-            samples.append(_whole(sample, batch, most))
+            samples.append(_complete_sample(sample, batch, wait))
         except UsageError as error:
             raise UsageError(f"$.samples[{number}]: {error}") from None
     return msgspec.structs.replace(batch, samples=samples)
 
 
-def _whole(sample: ScoreRequest, batch: Batch, most: float) -> ScoreRequest:
-    """Return a sample with its row instead of the row's name, and its time; raises UsageError."""
+def _complete_sample(sample: ScoreRequest, batch: Batch, max_wait: float) -> ScoreRequest:
+    """Return a sample with its row in place of the row's name, an id, and its limits as numbers; raises UsageError."""
     row = sample.row
-    if _begins(row) == b'"':
+    if _first_byte(row) == b'"':
         try:
             row = batch.rows[msgspec.json.decode(row)]
         except KeyError as error:
             raise UsageError(f"no row is named {error}") from None
     row = msgspec.Raw() if bytes(row) == b"null" else row
-    if _begins(row) not in (b"", b"{"):
+    if _first_byte(row) not in (b"", b"{"):
         raise UsageError(f"its row is {bytes(row).decode()!r:.80}, not an object")
     if not row and not sample.qid:
         raise UsageError(NO_TASK)
@@ -73,12 +74,12 @@ def _whole(sample: ScoreRequest, batch: Batch, most: float) -> ScoreRequest:
         qid=sample.qid or id_of(msgspec.json.decode(row)),
         row=row,
         official=batch.official or sample.official,
-        wait=min(sample.wait or most, most),
+        wait=min(sample.wait or max_wait, max_wait),
         memory=parse_size(sample.memory) if isinstance(sample.memory, str) else sample.memory,
     )
 
 
-def _begins(row: msgspec.Raw) -> bytes:
+def _first_byte(row: msgspec.Raw) -> bytes:
     return bytes(memoryview(row)[:1])
 
 
@@ -115,30 +116,30 @@ class Intake:
         try:
             await self._receive(request, body)
             try:
-                found = decode(bytes(body))
+                content = decode(bytes(body))
             except msgspec.ValidationError as error:
                 raise RejectedError(422, str(error)) from None
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise RejectedError(400, f"not JSON: {error}") from None
-            yield found
+            yield content
         finally:
             self._bytes -= len(body)
 
     async def _receive(self, request: Request, body: bytearray) -> None:
         """Read the body; stop if it is too slow, or too long whatever its header says."""
-        most = self._limits.body_bytes
-        too_long = RejectedError(413, f"the body is longer than {most} bytes; send fewer samples at a time")
-        announced = request.headers.get("content-length", "")
-        if announced.isdecimal() and int(announced[:20]) > most:
+        max_bytes = self._limits.body_bytes
+        too_long = RejectedError(413, f"the body is longer than {max_bytes} bytes; send fewer samples at a time")
+        length = request.headers.get("content-length", "")
+        if length.isdecimal() and int(length[:20]) > max_bytes:
             raise too_long
         try:
             async with asyncio.timeout(self._limits.body_seconds):
                 async for part in request.stream():
                     body += part
                     self._bytes += len(part)
-                    if len(body) > most:
+                    if len(body) > max_bytes:
                         raise too_long
-                    if self._bytes > BODIES * most:
+                    if self._bytes > BODIES * max_bytes:
                         raise RejectedError(
                             503, "too many long requests at a time; try again later", {"Retry-After": "1"}
                         )
@@ -147,6 +148,6 @@ class Intake:
             raise RejectedError(408, f"the body did not arrive within {seconds:g} seconds") from None
 
 
-def decoded(kind: type[S], body: bytes) -> S:
+def decode_body(kind: type[S], body: bytes) -> S:
     """Return a body as a request of this kind; raises msgspec's errors, UnicodeDecodeError and RecursionError."""
     return compact_json.decode_typed(msgspec.json.Decoder(kind), body)

@@ -15,11 +15,11 @@ from grader.scorers.sample_scorer import ScoreRequest
 if TYPE_CHECKING:
     from grader.results import SampleResult
 
-OTHER = "{} is not supported; this server runs Python programs that read standard input"
-LEAST_SECONDS = 0.1
-MOST_SECONDS = 100.0
-LEAST_MEGABYTES, MOST_MEGABYTES = 64, 64 << 10
-AGAIN = 504
+NOT_SUPPORTED = "{} is not supported; this server runs Python programs that read standard input"
+MIN_SECONDS = 0.1
+MAX_SECONDS = 100.0
+MIN_MEGABYTES, MAX_MEGABYTES = 64, 64 << 10
+RETRY_STATUS = 504
 """The only status after which verl's client tries again. After another error, or no answer in time, the reward is 0."""
 CLIENT_SECONDS = 10.0
 """This client waits so much longer than both timeouts of a request."""
@@ -51,8 +51,8 @@ class RunCode(msgspec.Struct, frozen=True, kw_only=True):
     def problem(self) -> str:
         """Why it cannot be run here; empty if it can."""
         if self.language != "python":
-            return OTHER.format(f"language {self.language!r:.40}")
-        return OTHER.format("a request with files") if self.files or self.fetch_files else ""
+            return NOT_SUPPORTED.format(f"language {self.language!r:.40}")
+        return NOT_SUPPORTED.format("a request with files") if self.files or self.fetch_files else ""
 
     @property
     def wait(self) -> float:
@@ -62,7 +62,7 @@ class RunCode(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def sample(self) -> ScoreRequest:
         """The request as a sample of a pool."""
-        memory = min(max(LEAST_MEGABYTES, self.memory_limit), MOST_MEGABYTES) << 20 if self.memory_limit > 0 else 0
+        memory = min(max(MIN_MEGABYTES, self.memory_limit), MAX_MEGABYTES) << 20 if self.memory_limit > 0 else 0
         return ScoreRequest(
             row=_row([self.stdin or ""], [""]),
             text=self.code,
@@ -86,7 +86,7 @@ class Submit(msgspec.Struct, frozen=True, kw_only=True):
     def problem(self) -> str:
         """Why it cannot be judged here; empty if it can."""
         if self.config.language not in (None, "python"):
-            return OTHER.format(f"language {self.config.language!r:.40}")
+            return NOT_SUPPORTED.format(f"language {self.config.language!r:.40}")
         if self.config.dataset_type not in (None, "CommonOJDataset"):
             return f"dataset_type {self.config.dataset_type!r:.40} is not supported; it must be CommonOJDataset"
         try:
@@ -100,8 +100,8 @@ class Submit(msgspec.Struct, frozen=True, kw_only=True):
         data = self.config.provided_data
         if isinstance(data, list):
             data = next((entry for entry in data if isinstance(entry, dict) and entry.get("id") == self.id), None)
-        listed = data.get("test") if isinstance(data, dict) else None
-        return msgspec.convert(msgspec.json.decode(listed) if isinstance(listed, str) else listed or [], list[_Test])
+        tests = data.get("test") if isinstance(data, dict) else None
+        return msgspec.convert(msgspec.json.decode(tests) if isinstance(tests, str) else tests or [], list[_Test])
 
     @property
     def sample(self) -> ScoreRequest:
@@ -139,29 +139,39 @@ class _Facts(msgspec.Struct, frozen=True):
     printed: list[_Printed] = []
 
 
-def refused(why: str) -> dict[str, Any]:
+def refusal_response(why: str) -> dict[str, Any]:
     """Return the answer to a request that cannot be run here."""
     return _answer("SandboxError", message=why)
 
 
-def ran(result: SampleResult) -> dict[str, Any]:
+def run_response(result: SampleResult) -> dict[str, Any]:
     """Return the answer to a request that was run."""
-    return _ran(_printed(result)[0], result.seconds)
+    return _run_result(_printed(result)[0], result.seconds)
 
 
-def judged(request: Submit, result: SampleResult) -> dict[str, Any]:
+def submit_response(request: Submit, result: SampleResult) -> dict[str, Any]:
     """Return the answer to a submission: accepted as in the careful reading."""
-    accepted, outputs = result.careful.outcome is Outcome.PASSED, _printed(result)
-    right = result.tests if isinstance(result.tests, list) and not accepted else [accepted] * len(outputs)
+    is_accepted, outputs = result.careful.outcome is Outcome.PASSED, _printed(result)
+    if isinstance(result.tests, list) and not is_accepted:
+        passed_per_test = result.tests
+    else:
+        passed_per_test = [is_accepted] * len(outputs)
     tests = [
-        {"passed": passed, "exec_info": _ran(printed, None), "test_info": msgspec.to_builtins(test)}
-        for passed, printed, test in zip(right, outputs, request.tests, strict=True)
+        {"passed": passed, "exec_info": _run_result(printed, None), "test_info": msgspec.to_builtins(test)}
+        for passed, printed, test in zip(passed_per_test, outputs, request.tests, strict=True)
     ]
-    empty: dict[str, Any] = dict.fromkeys(("full_code", "test_code", "extracted_type", "extra"))
-    return {"id": request.id, "accepted": accepted, "extracted_code": request.completion, "tests": tests, **empty}
+    not_given: dict[str, Any] = dict.fromkeys(("full_code", "test_code", "extracted_type", "extra"))
+    return {
+        "id": request.id,
+        "accepted": is_accepted,
+        "extracted_code": request.completion,
+        "tests": tests,
+        **not_given,
+    }
 
 
-def _ran(printed: _Printed, seconds: float | None) -> dict[str, Any]:
+def _run_result(printed: _Printed, seconds: float | None) -> dict[str, Any]:
+    """Return SandboxFusion's answer about one run of a program; for a submission, `exec_info` of one test."""
     is_late, is_good = printed.outcome == Outcome.TIMEOUT.value, printed.outcome == Outcome.PASSED.value
     run = {
         "status": "TimeLimitExceeded" if is_late else "Finished",
@@ -186,5 +196,5 @@ def _row(inputs: list[str], outputs: list[str]) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode({"inputs": inputs, "outputs": outputs}))
 
 
-def _seconds(wanted: float) -> float:
-    return min(MOST_SECONDS, max(LEAST_SECONDS, wanted))
+def _seconds(timeout: float) -> float:
+    return min(MAX_SECONDS, max(MIN_SECONDS, timeout))

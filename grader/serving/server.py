@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from grader.pool.samples import Samples
     from grader.serving.requests import ServerLimits
 
-LEAST_TOKEN = 16
+MIN_TOKEN_LENGTH = 16
 STOP_SECONDS = 60
 
 
@@ -39,9 +39,9 @@ def check_access(host: str, token: str) -> None:
             f"--host {host}: other machines can reach this address, so a token is needed: give a file with one as "
             "--token-file, or set GRADE_SERVE_TOKEN. Without a token, omit --host."
         )
-    if token and (len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
+    if token and (len(token) < MIN_TOKEN_LENGTH or not token.isascii() or not token.isprintable() or " " in token):
         raise UsageError(
-            f"The token must be at least {LEAST_TOKEN} printable characters without spaces; create one with "
+            f"The token must be at least {MIN_TOKEN_LENGTH} printable characters without spaces; create one with "
             "`openssl rand -hex 32`."
         )
 
@@ -54,7 +54,7 @@ def serve(
     `say` gets the address when clients can connect.
     """
     hosts = LOOPBACK if is_loopback(host) else None
-    with _bound(host, port) as sock, samples, Service(samples, limits, token=token) as service:
+    with _listen(host, port) as sock, samples, Service(samples, limits, token=token) as service:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{sock.getsockname()[1]}"
         server = HttpServer(service, hosts, lambda: say(address), STOP_SECONDS)
@@ -93,12 +93,12 @@ class HttpServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen."""
         await super().startup(sockets)
-        for one in sockets or ():
-            one.listen(QUEUED)
+        for sock in sockets or ():
+            sock.listen(QUEUED)
         self._ready()
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens on this address; raises InfrastructureError."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
