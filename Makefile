@@ -1,7 +1,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= 6
+# Each worker imports all tests, in three seconds of CPU time.
+WORKERS ?= 4
 # Hostile programs mostly sit out their limits: more of them at a time keep two cores busy.
 ATTACKERS ?= 6
 # Without byte code, each of the hundreds of commands that the tests run would compile the whole package again.

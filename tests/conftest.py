@@ -81,7 +81,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put golden views, groups of tests that run one after the other, and what starts processes first.
 
-    Groups are split by file. So no worker is left with a group when the others have ended.
+    Groups are split by file, and those of one browser by folder: it starts in two seconds of CPU time. So no worker is
+    left with a group when the others have ended.
     """
 
     def place(item: pytest.Item) -> tuple[bool, bool, bool]:
@@ -100,7 +101,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 )
         if item.get_closest_marker("xdist_group") and not item.get_closest_marker("cluster"):
             # xdist joins the names of all marks. One machine has one cluster at a time.
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+            part = item.path.parent if item.get_closest_marker("browser") else item.path
+            item.add_marker(pytest.mark.xdist_group(part.stem))
 
 
 @pytest.hookimpl(wrapper=True)
