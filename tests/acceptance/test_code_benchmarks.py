@@ -9,39 +9,35 @@ import json
 import pytest
 
 from tests.acceptance.command import grade
+from tests.own import own
 
 BUBBLEWRAP = ["--sandbox", "bubblewrap", "--workers", "1", "--no-cache"]
 
 pytestmark = pytest.mark.bubblewrap
 
-OWN = """
-id = "doubling"
-name = "Doubling"
+DECLARED = """
 scoring = "execution"
 unit = "task"
-default_split = "test"
-default_protocol = "ours"
-
-[columns]
-id = "name"
-signature = "stub"
-tests = "asserts"
-groups = ["level"]
-
-[splits.test]
-data = "tasks.jsonl"
-
-[protocols.ours]
-timed_out = "too slow"
+columns = { id = "name", signature = "stub", tests = "asserts", groups = ["level"] }
+protocols.p.timed_out = "too slow"
 """
+SOLVED = DECLARED.replace("groups", 'solution = "known", groups')
 TASKS = [
     {"name": "twice", "stub": "def twice(x):\n", "asserts": "assert twice(3) == 6\n", "level": "easy"},
     {"name": "half", "stub": "def half(x):\n", "asserts": "assert half(4) == 2\n", "level": "hard"},
 ]  # fmt: skip
-PREDICTIONS = [
-    {"qid": "twice", "predictions": ["```python\ndef twice(x):\n    return x + x\n```", "    return 4\n"]},
-    {"qid": "half", "predictions": ["HALF = 2\n\ndef half(x):\n    return x // HALF\n", "I do not know."]},
-]
+REPLIES = {
+    "twice": ["```python\ndef twice(x):\n    return x + x\n```", "    return 4\n"],
+    "half": ["HALF = 2\n\ndef half(x):\n    return x // HALF\n", "I do not know."],
+}
+
+
+def graded(folder, rows, replies, *options, declared=DECLARED):
+    """Grade replies on a benchmark of somebody's own; return their file and what was said."""
+    path = own(folder, declared, rows, replies)
+    done = grade(path, "-b", folder, *options, *BUBBLEWRAP)
+    assert done.returncode == 0, done.stderr
+    return path, " ".join(done.stderr.split())
 
 
 def outcomes(path, reading):
@@ -90,33 +86,21 @@ def test_completions_of_evalplus_follow_the_prompt_and_solutions_run_as_they_are
     assert outcomes(path, "careful") == {"HumanEval/0": ["passed", "passed", "passed"]}
 
 
-def test_a_sandbox_without_the_required_packages_is_an_error_with_the_command_that_builds_it(own, tmp_path):
-    (own / "benchmark.toml").write_text('requirements = "more.txt"\n' + OWN)
-    done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP)
+def test_a_sandbox_without_the_required_packages_is_an_error_with_the_command_that_builds_it(tmp_path):
+    path = own(tmp_path, 'requirements = "more.txt"\n' + DECLARED, TASKS, REPLIES)
+    done = grade(path, "-b", tmp_path, *BUBBLEWRAP)
     assert (done.returncode, "more.txt: the requirements cannot be read" in done.stderr) == (2, True)
-    (own / "more.txt").write_text("nowhere==1.0\n")
-    done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP)
+    (tmp_path / "more.txt").write_text("nowhere==1.0\n")
+    done = grade(path, "-b", tmp_path, *BUBBLEWRAP)
     assert done.returncode == 3
-    assert f"grade image build -b {own} --sandbox bubblewrap" in " ".join(done.stderr.split())
+    assert f"grade image build -b {tmp_path} --sandbox bubblewrap" in " ".join(done.stderr.split())
     assert not (tmp_path / "p_results.json").exists()
 
 
-@pytest.fixture
-def own(tmp_path):
-    """Write a benchmark and predictions of somebody's own."""
-    folder = tmp_path / "doubling"
-    folder.mkdir()
-    (folder / "benchmark.toml").write_text(OWN)
-    (folder / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in TASKS))
-    (tmp_path / "p.json").write_text(json.dumps(PREDICTIONS))
-    return folder
-
-
-def test_a_benchmark_of_ones_own_needs_a_toml_file_and_data(own, tmp_path):
-    done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP, "-k", "1,2")
-    assert done.returncode == 0, done.stderr
-    assert outcomes(tmp_path / "p.json", "careful") == {"twice": ["passed", "failed"], "half": ["passed", "no_answer"]}
-    assert "pass@1 by level" in done.stderr
+def test_a_benchmark_of_ones_own_needs_a_toml_file_and_data(tmp_path):
+    path, said = graded(tmp_path, TASKS, REPLIES, "-k", "1,2")
+    assert outcomes(path, "careful") == {"twice": ["passed", "failed"], "half": ["passed", "no_answer"]}
+    assert "pass@1 by level" in said
 
 
 BY_NAME = [
@@ -125,23 +109,18 @@ BY_NAME = [
 ]  # fmt: skip
 
 
-def test_tests_that_call_by_name_need_no_signature(own, tmp_path):
-    (own / "benchmark.toml").write_text(OWN.replace('groups = ["level"]', 'groups = ["level"]\nsolution = "known"'))
-    (own / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in BY_NAME))
+def test_tests_that_call_by_name_need_no_signature(tmp_path):
     wrong = ["```python\ndef scaled(x):\n    return x\n```", "```python\ndef lcm(x, y):\n    return x\n```"]
-    given = [
-        {"qid": row["name"], "predictions": [f"<think>hm</think>Sure!\n{row['known']}", row["known"], bad]}
+    given = {
+        row["name"]: [f"<think>hm</think>Sure!\n{row['known']}", row["known"], bad]
         for row, bad in zip(BY_NAME, wrong, strict=True)
-    ]
-    (tmp_path / "p.json").write_text(json.dumps(given))
-    done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP)
-    assert done.returncode == 0, done.stderr
-    assert outcomes(tmp_path / "p.json", "careful") == {row["name"]: ["passed", "passed", "failed"] for row in BY_NAME}
-    assert outcomes(tmp_path / "p.json", "official")["lcm"] == ["error", "passed", "failed"]
+    }
+    path, _ = graded(tmp_path, BY_NAME, given, declared=SOLVED)
+    assert outcomes(path, "careful") == {row["name"]: ["passed", "passed", "failed"] for row in BY_NAME}
+    assert outcomes(path, "official")["lcm"] == ["error", "passed", "failed"]
 
 
-def test_a_class_needs_no_signature_and_without_a_solution_it_is_not_judged_carefully(own, tmp_path):
-    (own / "benchmark.toml").write_text(OWN.replace('signature = "stub"\n', 'solution = "known"\n'))
+def test_a_class_needs_no_signature_and_without_a_solution_it_is_not_judged_carefully(tmp_path):
     asserts = "p = Purse(1)\np.put(2)\nassert p.total() == 3\nassert len(p) == 2\nassert p + p == Purse(6)\n"
     right = """class Purse(list):
     def __init__(self, coin):
@@ -158,102 +137,87 @@ def test_a_class_needs_no_signature_and_without_a_solution_it_is_not_judged_care
     wrong = right.replace("sum", "max")
     rows = [{"name": name, "asserts": asserts, "level": "easy"} for name in ("solved", "purse")]
     rows[0]["known"] = right
-    (own / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "p.json").write_text(json.dumps([{"qid": row["name"], "predictions": [right, wrong]} for row in rows]))
-    done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP)
-    assert done.returncode == 0, done.stderr
+    replies = {row["name"]: [right, wrong] for row in rows}
+    path, said = graded(tmp_path, rows, replies, declared=SOLVED.replace('signature = "stub", ', ""))
     both = ["passed", "failed"]
-    assert outcomes(tmp_path / "p.json", "official") == {"solved": both, "purse": both}
-    assert outcomes(tmp_path / "p.json", "careful") == {"solved": both, "purse": ["not_judged"] * 2}
-    assert "purse (without a reference solution, the tests use " in " ".join(done.stderr.split())
+    assert outcomes(path, "official") == {"solved": both, "purse": both}
+    assert outcomes(path, "careful") == {"solved": both, "purse": ["not_judged"] * 2}
+    assert "purse (without a reference solution, the tests use " in said
 
 
-def test_each_assertion_of_a_list_is_judged(own, tmp_path):
+def test_each_assertion_of_a_list_is_judged(tmp_path):
     tests = ["assert twice(3) == 6", "assert twice(0) == 0", "assert twice(2) == 4"]
-    (own / "tasks.jsonl").write_text(json.dumps({**TASKS[0], "asserts": tests}))
-    (tmp_path / "p.json").write_text(json.dumps([{"qid": "twice", "predictions": ["    return 2 * abs(x) % 5\n"]}]))
-    assert grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP).returncode == 0
+    graded(tmp_path, [{**TASKS[0], "asserts": tests}], {"twice": ["    return 2 * abs(x) % 5\n"]})
     (sample,) = json.loads((tmp_path / "p_results.json").read_text())["samples"]
     assert sample["tests"] == [False, True, True]
-    shown = grade("show", own, "twice", "--sample", "0", "--results", tmp_path / "p_results.json")
+    shown = grade("show", tmp_path, "twice", "--sample", "0", "--results", tmp_path / "p_results.json")
     assert "right tests: 2 of 3" in shown.stdout
 
 
-def test_programs_may_use_the_modules_and_classes_of_the_code_before_a_list_of_tests(own, tmp_path):
+FIRST = DECLARED.replace("groups", 'setup = "first", groups')
+
+
+def test_programs_may_use_the_modules_and_classes_of_the_code_before_a_list_of_tests(tmp_path):
     setup = "import math\n\n\nclass Node:\n    def __init__(self, value):\n        self.value = value\n"
     bodies = {"math.ceil(x) * 2": "twice(3) == 6", "Node(2 * x)": "twice(3).value == 6"}
-    (own / "benchmark.toml").write_text(OWN.replace('groups = ["level"]', 'setup = "first"\nsolution = "known"'))
     rows = [
         {**TASKS[0], "name": body, "first": setup, "asserts": [f"assert {test}"], "known": f"    return {body}\n"}
         for body, test in bodies.items()
     ]
-    (own / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "p.json").write_text(json.dumps([{"qid": row["name"], "predictions": [row["known"]]} for row in rows]))
-    done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP)
-    assert done.returncode == 0, done.stderr
+    declared = FIRST.replace("groups", 'solution = "known", groups')
+    path, _ = graded(tmp_path, rows, {row["name"]: [row["known"]] for row in rows}, declared=declared)
     for reading in ("official", "careful"):
-        assert outcomes(tmp_path / "p.json", reading) == {body: ["passed"] for body in bodies}
+        assert outcomes(path, reading) == {body: ["passed"] for body in bodies}
 
 
-def test_other_names_of_that_code_are_not_for_programs(own, tmp_path):
+def test_other_names_of_that_code_are_not_for_programs(tmp_path):
     """Else a program could return the expected value, or have it computed."""
     setup = "WANTED = {3: 6}\n\n\ndef table(x):\n    return WANTED[x]\n\n\ndef wanted(x):\n    return table(x)\n"
-    (own / "benchmark.toml").write_text(OWN.replace('groups = ["level"]', 'setup = "first"'))
     row = {**TASKS[0], "first": setup, "asserts": ["assert twice(3) == wanted(3)"]}
-    (own / "tasks.jsonl").write_text(json.dumps(row))
-    bodies = ["WANTED[x]", "table(x)", "wanted(x)"]
-    (tmp_path / "p.json").write_text(
-        json.dumps([{"qid": "twice", "predictions": [f"    return {body}\n" for body in bodies]}])
-    )
-    assert grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP).returncode == 0
-    assert outcomes(tmp_path / "p.json", "official") == {"twice": ["passed"] * 3}
-    assert outcomes(tmp_path / "p.json", "careful") == {"twice": ["suspect"] * 3}
+    replies = {"twice": [f"    return {body}\n" for body in ("WANTED[x]", "table(x)", "wanted(x)")]}
+    path, _ = graded(tmp_path, [row], replies, declared=FIRST)
+    assert outcomes(path, "official") == {"twice": ["passed"] * 3}
+    assert outcomes(path, "careful") == {"twice": ["suspect"] * 3}
 
 
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ('tests = "asserts"\n', "", "[columns] needs `tests`"),
+        ('tests = "asserts", ', "", "[columns] needs `tests`"),
         ('signature = "stub"', 'prompt = "stub"', "has `prompt`, so it needs `entry_point`"),
     ],
 )
-def test_a_declaration_that_is_wrong_is_answered_with_what_is_allowed(own, tmp_path, before, after, said):
-    path = own / "benchmark.toml"
-    path.write_text(path.read_text().replace(before, after))
-    done = grade(tmp_path / "p.json", "-b", own, "--sandbox", "bubblewrap")
+def test_a_declaration_that_is_wrong_is_answered_with_what_is_allowed(tmp_path, before, after, said):
+    path = own(tmp_path, DECLARED.replace(before, after), TASKS, REPLIES)
+    done = grade(path, "-b", tmp_path, "--sandbox", "bubblewrap")
     assert done.returncode == 2
     assert said in done.stderr
 
 
-APART = OWN.replace('groups = ["level"]', 'solution = "answer"')
 MOCKED = {
     "name": "mocked",
     "stub": "def call(f):\n",
     "asserts": "from unittest.mock import Mock\nm = Mock(return_value=3)\nassert call(m) == 3\nm.assert_called_once()",
-    "answer": "def call(f):\n    return f()",
+    "known": "def call(f):\n    return f()",
 }
 FOLDER = {
     "name": "folder",
     "stub": "def save(folder):\n",
     "asserts": "import os, tempfile\nwith tempfile.TemporaryDirectory() as d:\n    assert save(d) is None\n    assert os.listdir(d)",
-    "answer": "def save(folder):\n    open(folder + '/x', 'w').close()",
+    "known": "def save(folder):\n    open(folder + '/x', 'w').close()",
 }
-TWICE = TASKS[0] | {"answer": "def twice(x):\n    return 2 * x"}
+TWICE = TASKS[0] | {"known": "def twice(x):\n    return 2 * x"}
 
 
-def with_tasks(tmp_path, *tasks):
+def with_tasks(folder, *tasks):
     """Write a benchmark of one's own, and predictions that are the reference solutions."""
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own" / "benchmark.toml").write_text(APART)
-    (tmp_path / "own" / "tasks.jsonl").write_text("\n".join(map(json.dumps, tasks)))
-    path = tmp_path / "p.json"
-    path.write_text(json.dumps([{"qid": t["name"], "predictions": [f"```python\n{t['answer']}\n```"]} for t in tasks]))
-    return path
+    declared = SOLVED.replace(', groups = ["level"]', "")
+    return own(folder, declared, tasks, {task["name"]: [f"```python\n{task['known']}\n```"] for task in tasks})
 
 
 def test_tasks_whose_tests_cannot_judge_a_program_apart_from_them_are_outside_the_careful_reading(tmp_path):
     path = with_tasks(tmp_path, TWICE, MOCKED, FOLDER)
-    done = grade(path, "-b", tmp_path / "own", "--fail-under", "pass@1=99", "-o", tmp_path / "p.html", *BUBBLEWRAP)
+    done = grade(path, "-b", tmp_path, "--fail-under", "pass@1=99", "-o", tmp_path / "p.html", *BUBBLEWRAP)
     assert done.returncode == 0, done.stderr
     assert "2 tasks not judged" in done.stderr
     said = " ".join(done.stderr.split())
@@ -275,7 +239,7 @@ def test_tasks_whose_tests_cannot_judge_a_program_apart_from_them_are_outside_th
 def test_a_row_whose_tests_are_not_python_is_failed_officially_and_not_judged_carefully(tmp_path):
     rows = [TWICE | {"name": f"t{n}"} for n in range(30)]
     path = with_tasks(tmp_path, *rows, TWICE | {"name": "odd", "asserts": "assert ("})
-    done = grade(path, "-b", tmp_path / "own", "--limit", "31", *BUBBLEWRAP)
+    done = grade(path, "-b", tmp_path, "--limit", "31", *BUBBLEWRAP)
     assert done.returncode == 0, done.stderr
     assert "The official reading counts them as the published scorer does" in " ".join(done.stderr.split())
     results = json.loads((tmp_path / "p_results.json").read_text())
@@ -293,7 +257,7 @@ def test_a_row_whose_tests_are_not_python_is_failed_officially_and_not_judged_ca
 
 def test_no_gate_is_met_without_a_judged_task(tmp_path):
     path = with_tasks(tmp_path, MOCKED)
-    done = grade(path, "-b", tmp_path / "own", "--fail-under", "pass@1=1", *BUBBLEWRAP)
+    done = grade(path, "-b", tmp_path, "--fail-under", "pass@1=1", *BUBBLEWRAP)
     assert done.returncode == 3, done.stderr
     assert "the careful reading judges no task" in done.stderr
     (careful,) = [
@@ -304,6 +268,6 @@ def test_no_gate_is_met_without_a_judged_task(tmp_path):
 
 def test_check_names_the_tasks_that_are_not_judged(tmp_path):
     path = with_tasks(tmp_path, TWICE, MOCKED)
-    done = grade("check", path, "-b", tmp_path / "own")
+    done = grade("check", path, "-b", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "1 task not judged" in done.stdout + done.stderr

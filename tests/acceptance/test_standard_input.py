@@ -7,28 +7,15 @@ from typing import Any
 import pytest
 
 from tests.acceptance.command import grade
+from tests.own import own
 
 pytestmark = pytest.mark.bubblewrap
 
 SANDBOX = ["--sandbox", "bubblewrap", "--workers", "1", "--no-cache"]
-DECLARATION = """
-id = "sums"
-name = "Sums"
+DECLARED = """
 scoring = "execution"
-default_split = "test"
-default_protocol = "ours"
-
-[columns]
-id = "id"
-question = "text"
-inputs = "inputs"
-outputs = "outputs"
-
-[splits.test]
-data = "tasks.jsonl"
-
-[protocols.ours]
-compare = "lines"
+columns = { id = "id", question = "text", inputs = "inputs", outputs = "outputs" }
+protocols.p.compare = "lines"
 """
 SUMS = {"id": 7, "text": "Add two numbers.", "inputs": ["1\n2\n", "3\n4\n", "10\n2\n"], "outputs": ["3\n", "7", "12\n"]}
 SUM = "print(int(input()) + int(input()))\n"
@@ -79,18 +66,10 @@ WRONG = {
 
 
 def graded(
-    folder: Path,
-    rows: list[dict[str, Any]],
-    predictions: dict[str, list[str]],
-    *options: str,
-    declaration: str = DECLARATION,
+    folder: Path, rows: list[dict[str, Any]], replies: dict[str, list[str]], *options: str, declared: str = DECLARED
 ) -> Any:
     """Grade with this declaration; return the command's result, and the samples if there are any."""
-    (folder / "benchmark.toml").write_text(declaration)
-    (folder / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    records = [{"qid": qid, "predictions": texts} for qid, texts in predictions.items()]
-    (folder / "p.json").write_text(json.dumps(records))
-    done = grade(folder / "p.json", "-b", folder, *SANDBOX, *options)
+    done = grade(own(folder, declared, rows, replies), "-b", folder, *SANDBOX, *options)
     results = folder / "p_results.json"
     return done, json.loads(results.read_text())["samples"] if results.exists() else []
 
@@ -127,7 +106,7 @@ def test_each_bad_row_is_named(tmp_path: Path) -> None:
     done, _ = graded(tmp_path, rows, {"0": [SUM]})
     assert done.returncode == 2
     for number, why in enumerate(BAD_ROWS, 1):
-        (line,) = [line for line in done.stderr.splitlines() if f"tasks.jsonl:{number}:" in line]
+        (line,) = [line for line in done.stderr.splitlines() if f"rows.jsonl:{number}:" in line]
         assert why in line, line
 
 
@@ -146,10 +125,12 @@ CHECKED = {
 }
 
 
+CHECKING = DECLARED.replace("inputs =", 'checker = "check", inputs =')
+
+
 def test_a_checker_accepts_other_right_outputs_and_one_that_raises_rejects(tmp_path: Path) -> None:
     programs = ["print(1, int(input()) - 1)", "print(2, 2)", "print('boom')", "print(true)", "print('\\0' * 3_900_000)"]
-    declaration = DECLARATION.replace('outputs = "outputs"', 'outputs = "outputs"\nchecker = "check"')
-    done, samples = graded(tmp_path, [CHECKED], {"halves": programs}, declaration=declaration)
+    done, samples = graded(tmp_path, [CHECKED], {"halves": programs}, declared=CHECKING)
     assert done.returncode == 0, done.stderr
     for reading in ("official", "careful"):
         assert [s[reading]["outcome"] for s in samples] == ["passed", "failed", "failed", "error", "failed"]
@@ -158,9 +139,8 @@ def test_a_checker_accepts_other_right_outputs_and_one_that_raises_rejects(tmp_p
 
 
 def test_a_checker_that_raises_on_the_expected_output_leaves_samples_unscored(tmp_path: Path) -> None:
-    declaration = DECLARATION.replace('outputs = "outputs"', 'outputs = "outputs"\nchecker = "check"')
     row = CHECKED | {"outputs": ["boom\n", "3 4\n"]}
-    done, samples = graded(tmp_path, [row], {"halves": ["print('boom')"]}, declaration=declaration)
+    done, samples = graded(tmp_path, [row], {"halves": ["print('boom')"]}, declared=CHECKING)
     why = "task halves: the checker fails with the output for input 1: ValueError: boom"
     assert (samples[0]["careful"]["outcome"], samples[0]["careful"]["detail"]) == ("unscored", why)
     assert "the checker in the data failed" in done.stderr, done.stderr
@@ -169,7 +149,6 @@ def test_a_checker_that_raises_on_the_expected_output_leaves_samples_unscored(tm
 
 
 def test_an_output_that_ends_its_checker_is_wrong_and_one_that_ends_it_always_is_unscored(tmp_path: Path) -> None:
-    declaration = DECLARATION.replace('outputs = "outputs"', 'outputs = "outputs"\nchecker = "check"')
     sometimes = "import os\ndef check(input, output, expected):\n    return output.strip() == '4' or os._exit(0)"
     always = "def check(input, output, expected):\n    import os\n    os._exit(0)"
     rows = [
@@ -177,7 +156,7 @@ def test_an_output_that_ends_its_checker_is_wrong_and_one_that_ends_it_always_is
         for name, check in (("sometimes", sometimes), ("always", always))
     ]
     programs = ["print(input())", "print(5)"]
-    done, samples = graded(tmp_path, rows, {"sometimes": programs, "always": programs[:1]}, declaration=declaration)
+    done, samples = graded(tmp_path, rows, {"sometimes": programs, "always": programs[:1]}, declared=CHECKING)
     assert [s["careful"]["outcome"] for s in samples] == ["passed", "failed", "unscored"], done.stderr
     why = "input 1 of 1: comparing it with the expected answer did not finish"
     assert (samples[1]["careful"]["detail"], samples[1]["careful"]["credit"]) == (why, 0)
@@ -187,25 +166,25 @@ def test_an_output_that_ends_its_checker_is_wrong_and_one_that_ends_it_always_is
 def test_a_checker_in_a_file_decides_about_tasks_without_one_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "check.py").write_text(CHECKED["check"])
     row = {name: value for name, value in CHECKED.items() if name != "check"}
-    declaration = DECLARATION.replace("[columns]", 'checker = "check.py"\n[columns]', 1)
-    done, samples = graded(tmp_path, [row], {"halves": ["print(1, int(input()) - 1)"]}, declaration=declaration)
+    declared = 'checker = "check.py"\n' + DECLARED
+    done, samples = graded(tmp_path, [row], {"halves": ["print(1, int(input()) - 1)"]}, declared=declared)
     assert done.returncode == 0, done.stderr
     assert samples[0]["careful"]["outcome"] == "passed"
     (tmp_path / "check.py").write_text("def chekc(input, output, expected):\n    return True\n")
-    done, _ = graded(tmp_path, [row], {"halves": ["print(1)"]}, declaration=declaration)
+    done, _ = graded(tmp_path, [row], {"halves": ["print(1)"]}, declared=declared)
     assert done.returncode == 2
     assert "the checker defines no function check(input, output, expected)" in done.stderr
 
 
 def test_memory_by_task(tmp_path: Path) -> None:
-    declaration = DECLARATION.replace("[splits.test]", 'memory = "memory"\n[splits.test]', 1)
+    declared = DECLARED.replace("inputs =", 'memory = "memory", inputs =')
     one = {"text": "", "inputs": [""], "outputs": ["done"]}
     memories = {"usual": None, "less": "128m", "more": 700 << 20}
     rows: list[dict[str, Any]] = [one | {"id": name, "memory": memory} for name, memory in memories.items()]
     # Memory is looked at several times a second: a shorter life than that is not seen.
     holds = "import time\nheld = bytearray(b'x') * (%d << 20)\ntime.sleep(0.3)\nprint('done')"
     programs = {name: [holds % 200, holds % 500] for name in memories}
-    done, samples = graded(tmp_path, rows, programs, "--memory", "300m", declaration=declaration)
+    done, samples = graded(tmp_path, rows, programs, "--memory", "300m", declared=declared)
     assert done.returncode == 0, done.stderr
     found = {(s["qid"], s["sample"]): s["careful"]["outcome"] for s in samples}
     passed = {("usual", 0), ("more", 0), ("more", 1)}
@@ -234,15 +213,15 @@ def test_long_answers_are_compared_where_long_ones_are_expected(tmp_path: Path) 
         "digits": ["def f(n):\n    return n", "def f(n):\n    return 10 * n"],
         "a reference": [tenths.replace("i / 10", "i * 0.1")],
     }
-    declaration = FUNCTION.replace("function =", 'solution = "solution"\nfunction =')
-    done, samples = graded(tmp_path, rows, programs, declaration=declaration)
+    declared = FUNCTION.replace("function =", 'solution = "solution", function =')
+    done, samples = graded(tmp_path, rows, programs, declared=declared)
     assert done.returncode == 0, done.stderr
     assert [sample["careful"]["outcome"] for sample in samples] == [
         *("passed", "failed", "passed", "passed"),
         *("passed", "failed", "passed"),
     ]
     rows[-1]["solution"] = "def f(n):\n    return map(str, range(n))"
-    done, samples = graded(tmp_path, rows, programs, declaration=declaration)
+    done, samples = graded(tmp_path, rows, programs, declared=declared)
     why = f"fails with its input 1, f({count}): its answer cannot be compared: <a value of type iterator>"
     notes = json.loads((tmp_path / "p_results.json").read_text())["notes"]
     assert f'The reference solution of 1 task failed, so samples are unscored. "a reference": {why}' in [
@@ -250,11 +229,11 @@ def test_long_answers_are_compared_where_long_ones_are_expected(tmp_path: Path) 
     ]
     assert [sample["careful"]["outcome"] for sample in samples][-2:] == ["failed", "unscored"]
     (tmp_path / "p.json").unlink()
-    done, _ = graded(tmp_path, rows[-1:], {"a reference": programs["a reference"]}, declaration=declaration)
+    done, _ = graded(tmp_path, rows[-1:], {"a reference": programs["a reference"]}, declared=declared)
     assert (done.returncode, why in done.stderr) == (2, True)
 
 
-FUNCTION = DECLARATION.replace('inputs = "inputs"', 'inputs = "inputs"\nfunction = "function"')
+FUNCTION = DECLARED.replace("inputs =", 'function = "function", inputs =')
 WRITES = """import os, struct
 for fd in range(3, 64):
     try:
@@ -280,7 +259,7 @@ def test_an_answer_that_nothing_can_be_done_with_is_wrong_and_ends_no_run(tmp_pa
         for name, (expected, _, _) in ODD_ANSWERS.items()
     ]
     programs = {name: [source] for name, (_, source, _) in ODD_ANSWERS.items()}
-    done, samples = graded(tmp_path, rows, programs, declaration=FUNCTION)
+    done, samples = graded(tmp_path, rows, programs, declared=FUNCTION)
     assert done.returncode == 0, done.stderr
     found = [sample["careful"]["outcome"] for sample in samples]
     assert found == [outcome for _, _, outcome in ODD_ANSWERS.values()]
@@ -290,6 +269,6 @@ def test_a_task_whose_expected_outputs_are_all_null_is_not_judged(tmp_path: Path
     """`pass` would pass. Official compares None with None all the same."""
     row = {"id": "rotate", "text": "", "inputs": [[[1, 2]]], "outputs": [None], "function": "rotate"}
     programs = {"rotate": ["def rotate(x):\n    x.reverse()", "def rotate(x):\n    pass"]}
-    _, samples = graded(tmp_path, [row], programs, declaration=FUNCTION)
+    _, samples = graded(tmp_path, [row], programs, declared=FUNCTION)
     assert [sample["official"]["outcome"] for sample in samples] == ["passed", "passed"]
     assert {(sample["careful"]["outcome"], sample["careful"]["credit"]) for sample in samples} == {("not_judged", None)}

@@ -6,15 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.command import grade
+from tests.own import own
 
-DECLARATION = """
-id = "own"
-name = "Own"
+DECLARED = """
 scoring = "execution"
-default_split = "t"
-default_protocol = "p"
 columns = { id = "id", signature = "stub", tests = "tests", solution = "ref" }
-splits.t.data = "tasks.jsonl"
 protocols.p.assembly = "plain"
 """
 PROGRAM = "def f(x):\n    return x\n"
@@ -29,10 +25,7 @@ def test_a_task_whose_reference_or_tests_need_it_is_unscored_and_named(tmp_path:
         task | {"id": "tests", "tests": "import no_such_module\nassert f(1) == 1\n"},
         task | {"id": "large", "ref": "def f(x):\n    return len(bytearray(3 << 30)) and x\n"},
     ]
-    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "benchmark.toml").write_text(DECLARATION)
-    predictions = [{"qid": row["id"], "predictions": [f"```python\n{PROGRAM}```"]} for row in rows]
-    (tmp_path / "p.json").write_text(json.dumps(predictions))
+    own(tmp_path, DECLARED, rows, {row["id"]: [f"```python\n{PROGRAM}```"] for row in rows})
     ran = grade("p.json", "-b", ".", "--sandbox", "bubblewrap", "--no-cache", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     samples = json.loads((tmp_path / "p_results.json").read_text())["samples"]
@@ -52,11 +45,7 @@ def test_what_a_program_does_itself_is_told_apart_from_its_tests(tmp_path: Path)
         "def f(x):\n    return 2\n",
     ]
     row = {"id": "a", "stub": "def f(x):\n", "tests": "assert f(1) == 1\n", "ref": PROGRAM}
-    (tmp_path / "tasks.jsonl").write_text(json.dumps(row) + "\n")
-    (tmp_path / "benchmark.toml").write_text(DECLARATION)
-    (tmp_path / "p.json").write_text(
-        json.dumps([{"qid": "a", "predictions": [f"```python\n{source}```" for source in programs]}])
-    )
+    own(tmp_path, DECLARED, [row], {"a": [f"```python\n{source}```" for source in programs]})
     ran = grade("p.json", "-b", ".", "-q", "--sandbox", "bubblewrap", "--no-cache", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     samples = json.loads((tmp_path / "p_results.json").read_text())["samples"]

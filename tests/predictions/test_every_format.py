@@ -16,6 +16,7 @@ from grader.options import Options
 from grader.predictions.formats import FORMATS
 from grader.predictions.read import read_predictions
 from grader.predictions.record import fenced
+from tests.own import TEXTS, own
 from tests.predictions.test_formats import lines
 
 REPLIES = {"0": ["The answer is 4."], "1": ["#### 7"]}
@@ -89,25 +90,9 @@ FILES = {
     "bigcode": json.dumps([*REPLIES.values()]).encode(),
 }  # fmt: skip
 PROGRAMS = {"livecodebench", "evalplus", "evalplus-results", "bigcode"}
-ANSWERS = """
-id = "s"
-name = "S"
-scoring = "answer"
-kind = "text"
-default_split = "t"
-default_protocol = "p"
-columns = { id = "id", question = "question", answer = "answer" }
-splits.t.data = "q.jsonl"
-protocols.p.rule = "exact"
-"""
 CODE = """
-id = "s"
-name = "S"
 scoring = "execution"
-default_split = "t"
-default_protocol = "p"
 columns = { id = "id", signature = "stub", tests = "tests" }
-splits.t.data = "q.jsonl"
 protocols.p.assembly = "plain"
 """
 
@@ -126,10 +111,10 @@ def test_a_file_of_each_tool_is_graded_at_the_first_try(name: str, tmp_path: Pat
     texts = {ids[qid]: [*map(fenced, texts)] if name in PROGRAMS else texts for qid, texts in REPLIES.items()}
     assert (file.format, {record.qid: record.predictions for record in file.records}) == (name, texts)
     row = {"stub": "def f(x):\n    return x\n", "tests": "assert f(1) == 1\n", "question": "?"}
-    (tmp_path / "q.jsonl").write_bytes(lines(*({"id": ids[qid], "answer": REPLIES[qid], **row} for qid in ids)))
-    (tmp_path / "benchmark.toml").write_text(CODE if name in PROGRAMS else ANSWERS)
+    rows = [{"id": ids[qid], "answer": REPLIES[qid], **row} for qid in ids]
+    own(tmp_path, CODE if name in PROGRAMS else TEXTS, rows, {})
     if name in PROGRAMS:
-        assert "2 questions of s, 1 sample each" in check(path, Options(benchmark=str(tmp_path)))[0]
+        assert "2 questions of own, 1 sample each" in check(path, Options(benchmark=str(tmp_path)))[0]
     else:
         report = grader.grade(path, benchmark=tmp_path)
         assert report.metric("accuracy", "official").value == 100  # type: ignore[union-attr]

@@ -13,6 +13,7 @@ from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.predictions.fields import parse_fields
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
+from tests.own import HEAD, TEXTS, own
 from tests.tables import each
 
 
@@ -127,22 +128,9 @@ def test_fields_that_are_not_written_so_are_refused(text: str) -> None:
         parse_fields(text)
 
 
-DECLARATION = """
-id = "s"
-name = "S"
-scoring = "answer"
-kind = "text"
-default_split = "t"
-default_protocol = "p"
-columns = { id = "id", question = "question", answer = "answer" }
-splits.t.data = "q.jsonl"
-protocols.p.rule = "exact"
-"""
-
-
 def test_a_benchmark_declares_the_fields_of_its_files_and_a_run_names_others(tmp_path: Path) -> None:
-    (tmp_path / "benchmark.toml").write_text(DECLARATION + '[predictions]\nid = "n"\nreply = "said"\n')
-    (tmp_path / "q.jsonl").write_text(json.dumps({"id": "1", "question": "?", "answer": "yes"}))
+    row = {"id": "1", "question": "?", "answer": "yes"}
+    own(tmp_path, TEXTS + '[predictions]\nid = "n"\nreply = "said"\n', [row], {})
     file = tmp_path / "p.jsonl"
     file.write_text(lines({"n": 1, "said": "yes", "other": "no"}))
     declared = grader.grade(file, benchmark=tmp_path, write=True)
@@ -156,7 +144,7 @@ def test_a_benchmark_declares_the_fields_of_its_files_and_a_run_names_others(tmp
 
 def test_without_data_a_file_with_named_fields_is_offered_as_its_own(tmp_path: Path) -> None:
     place = 'splits.t = { url = "https://nowhere.invalid/q.tsv", md5 = "00000000000000000000000000000000" }'
-    (tmp_path / "benchmark.toml").write_text(DECLARATION.replace('splits.t.data = "q.jsonl"', place))
+    own(tmp_path, TEXTS, [], {}, HEAD.replace('splits.t.data = "rows.jsonl"', place))
     file, fields = tmp_path / "p.jsonl", {"id": "id", "reply": "said"}
     file.write_text(lines({"id": "1", "said": "yes", "question": "?", "answer": "yes"}))
     with pytest.raises(DataUnavailableError, match=f"can be its own data: --data {file}"):

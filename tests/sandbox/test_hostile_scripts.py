@@ -7,25 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.command import grade
+from tests.own import own
 from tests.sandbox.hostile.program import SIGNATURE, TESTS, Program, fenced
 
 pytestmark = [pytest.mark.hostile, pytest.mark.bubblewrap]
 
 NAMES = ("exhausting", "forging", "leaking", "outside", "sources", "stubborn", "tampering")
-DECLARATION = """
-id = "hostile"
-name = "Hostile"
-scoring = "execution"
-default_split = "test"
-default_protocol = "ours"
-[columns]
-id = "id"
-inputs = "inputs"
-outputs = "outputs"
-[splits.test]
-data = "tasks.jsonl"
-[protocols.ours]
-"""
+DECLARED = 'scoring = "execution"\ncolumns = { id = "id", inputs = "inputs", outputs = "outputs" }\nprotocols.p = {}\n'
 TASK = {"id": "rule", "inputs": ["3\n", "5\n"], "outputs": ["7392\n", "1187\n"]}
 CALLED = "\n\nprint(solution(int(input())))\n"
 
@@ -40,13 +28,11 @@ def scripts() -> list[Program]:
 def test_no_hostile_script_earns_anything(tmp_path: Path) -> None:
     programs = scripts()
     assert len(programs) > 50
-    (tmp_path / "benchmark.toml").write_text(DECLARATION)
-    (tmp_path / "tasks.jsonl").write_text(json.dumps(TASK))
     honest = "def solution(x):\n    return {3: 7392, 5: 1187}[x]\n"
     texts = [fenced(source + CALLED) for source in [honest, *(one.source for one in programs), f"{honest}\n"]]
-    (tmp_path / "p.json").write_text(json.dumps([{"qid": "rule", "predictions": texts}]))
+    path = own(tmp_path, DECLARED, [TASK], {"rule": texts})
     options = ["--sandbox", "bubblewrap", "--workers", "2", "--no-cache", "--timeout", "0.5", "-q"]
-    done = grade(tmp_path / "p.json", "-b", tmp_path, *options)
+    done = grade(path, "-b", tmp_path, *options)
     assert done.returncode == 0, done.stderr
     samples = json.loads((tmp_path / "p_results.json").read_text())["samples"]
     assert {s[reading]["outcome"] for s in (samples[0], samples[-1]) for reading in ("official", "careful")} == {

@@ -1,6 +1,5 @@
 """The metrics that a declaration asks for, of every scorer: values by hand, their bounds, and what is refused."""
 
-import json
 import math
 import shutil
 from pathlib import Path
@@ -19,14 +18,8 @@ from grader.scorers import aggregates
 from grader.scorers.pairing import MetricComparison, Side
 from grader.scorers.registry import scorer_of
 from tests.made_runs import choice, report, sample, tasks
+from tests.own import own
 
-DECLARED = """
-id = "own"
-name = "Own"
-default_split = "test"
-default_protocol = "p"
-splits.test.data = "rows.jsonl"
-"""
 CHOICE = """
 scoring = "multiple_choice"
 letters = "AB"
@@ -35,14 +28,11 @@ protocols.p.reader = "vlmevalkit-2026-06"
 """
 
 
-def own(
+def graded(
     folder: Path, declared: str, rows: list[dict[str, Any]], replies: dict[str, list[str]], **options: Any
 ) -> Report:
     """Grade replies to rows of a benchmark of its own."""
-    (folder / "benchmark.toml").write_text(DECLARED + declared)
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    file = folder / "predictions.json"
-    file.write_text(json.dumps([{"qid": qid, "predictions": texts} for qid, texts in replies.items()]))
+    file = own(folder, declared, rows, replies)
     return grade(file, Options(benchmark=str(folder), **options), Silent()).report
 
 
@@ -77,7 +67,7 @@ def found(made: Report, name: str, group: str | None = None) -> float | None:
 )
 def test_labels_count_alike_on_each_level(levels: str, group: str | None, value: float | None, tmp_path: Path) -> None:
     rows, replies = questions({"flat/a": [True] * 2, "flat/b": [True] * 3 + [False] * 3, "deep/c": [True]})
-    made = own(tmp_path, f"mean_over = {levels}\n{CHOICE}", rows, replies)
+    made = graded(tmp_path, f"mean_over = {levels}\n{CHOICE}", rows, replies)
     assert found(made, "macro_accuracy", group) == (None if value is None else pytest.approx(100 * value))
     assert made.metrics[0].name == "macro_accuracy"
     assert found(made, "accuracy") == pytest.approx(100 * 6 / 9)
@@ -89,13 +79,14 @@ def test_f1_is_the_harmonic_mean_of_two_groups_and_their_mean_over_labels(tmp_pa
     )
     right = {"flat/a": [True, False], "flat/c": [True] * 3 + [False], "deep/b": [False], "deep/c": [True]}
     rows, replies = questions(right)
-    made = own(tmp_path, f'f1_of = ["kind=erroneous", "kind=correct"]\n{declared}', rows, replies)
+    made = graded(tmp_path, f'f1_of = ["kind=erroneous", "kind=correct"]\n{declared}', rows, replies)
     errors, correct = 1 / 3, 4 / 5
     assert found(made, "f1") == pytest.approx(100 * 2 * errors * correct / (errors + correct))
     assert found(made, "f1", "area=flat") == pytest.approx(100 * 2 * 0.5 * 0.75 / 1.25)
     assert found(made, "f1", "area=deep") == 0
     assert found(made, "accuracy", "kind=erroneous") == pytest.approx(100 / 3)
-    mean = own(tmp_path, f'mean_over = "area"\nf1_of = ["kind=erroneous", "kind=correct"]\n{declared}', rows, replies)
+    declared = f'mean_over = "area"\nf1_of = ["kind=erroneous", "kind=correct"]\n{declared}'
+    mean = graded(tmp_path, declared, rows, replies)
     assert found(mean, "f1") == pytest.approx(100 * 0.6 / 2)
 
 
@@ -131,15 +122,15 @@ def test_f1_is_the_harmonic_mean_of_two_groups_and_their_mean_over_labels(tmp_pa
 )
 def test_a_metric_that_cannot_be_is_an_error(declared: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(GradeError) as caught:
-        own(tmp_path, declared + CHOICE, *questions({"flat/a": [True]}))
+        graded(tmp_path, declared + CHOICE, *questions({"flat/a": [True]}))
     assert message in str(caught.value)
 
 
 def test_adjacent_rows_are_a_set_also_in_a_part_of_the_data(tmp_path: Path) -> None:
     rows, replies = questions({"flat/a": [True, True, False, True, True, True]})
     declared = f"together.pair.rows = 2\n{CHOICE}"
-    assert found(own(tmp_path, declared, rows, replies), "pair_accuracy") == pytest.approx(100 * 2 / 3)
-    part = own(tmp_path, declared, rows, replies, ids=("q1", "q2", "q3"))
+    assert found(graded(tmp_path, declared, rows, replies), "pair_accuracy") == pytest.approx(100 * 2 / 3)
+    part = graded(tmp_path, declared, rows, replies, ids=("q1", "q2", "q3"))
     assert found(part, "pair_accuracy") == 50
 
 
@@ -240,7 +231,7 @@ def test_runs_whose_f1_is_of_other_groups_are_not_compared() -> None:
     ],
 )
 def test_a_group_without_a_task_is_noted(declared: str, name: str, absent: str, tmp_path: Path) -> None:
-    made = own(tmp_path, declared + CHOICE, *questions({"flat/a": [True]}))
+    made = graded(tmp_path, declared + CHOICE, *questions({"flat/a": [True]}))
     note = f"There is no {name}: no graded task has {absent} (`mean_over`, `f1_of` in benchmark.toml)."
     assert note in [one.text for one in made.notes]
     assert name not in {metric.name for metric in made.metrics}
@@ -255,7 +246,7 @@ columns = { id = "id", answer = "answer", groups = ["area"] }
 protocols.p.rule = "pope"
 """
     rows = [{"id": qid, "answer": "yes", "area": qid[0]} for qid in ("a1", "a2", "b1", "b2")]
-    made = own(tmp_path, declared, rows, {"a1": ["yes"], "a2": ["yes"], "b1": ["yes"], "b2": ["no"]})
+    made = graded(tmp_path, declared, rows, {"a1": ["yes"], "a2": ["yes"], "b1": ["yes"], "b2": ["no"]})
     assert [(m.name, m.value) for m in made.metrics if m.reading == "careful" and m.group is None][:2] == [
         ("f1", pytest.approx(100 * 2 * 0.5 / 1.5)),
         ("accuracy", 75),
@@ -268,7 +259,7 @@ def test_a_declared_set_replaces_a_metric_of_its_name(tmp_path: Path) -> None:
     circular = CHOICE.replace("multiple_choice", "circular")
     rows = [row | {"id": row["id"].strip("q")} for row in rows]
     replies = {qid.strip("q"): texts for qid, texts in replies.items()}
-    assert_distinct(own(tmp_path, f"together.circular.rows = 2\n{circular}", rows, replies))
+    assert_distinct(graded(tmp_path, f"together.circular.rows = 2\n{circular}", rows, replies))
 
 
 def assert_distinct(made: Report) -> None:
@@ -284,14 +275,14 @@ protocols.p.rule = "exact"
 """
     rows = [{"id": "a", "answer": "1"}, {"id": "b", "answer": "2"}]
     replies = {"a": ["1", "1", "1", "0"], "b": ["2", "0", "0", "0"]}
-    made = own(tmp_path, declared, rows, replies)
+    made = graded(tmp_path, declared, rows, replies)
     values = {m.name: m.value for m in made.metrics if m.reading == "careful"}
     assert values == {"accuracy": 50, "maj@4": 50, "pass@4": 100, "pass^4": 0}
-    made = own(tmp_path, declared, rows, replies, k=(1, 2))
+    made = graded(tmp_path, declared, rows, replies, k=(1, 2))
     values = {m.name: m.value for m in made.metrics if m.reading == "careful"}
     assert values["pass@1"] == 50
     assert values["pass@2"] == pytest.approx(100 * (1 + 3 / 6) / 2)
     assert values["pass^2"] == pytest.approx(100 * (3 / 6 + 0) / 2)
     with pytest.raises(UsageError, match="-k 5: pass@5 needs at least 5 samples of every task, and one has only 4"):
-        own(tmp_path, declared, rows, replies, k=(5,))
+        graded(tmp_path, declared, rows, replies, k=(5,))
     shutil.rmtree(tmp_path)

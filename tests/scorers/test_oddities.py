@@ -24,6 +24,7 @@ from grader.scorers.pairing import Side
 from grader.scorers.registry import scorer_of
 from grader.task import Task
 from tests.made_runs import BENCHMARKS, choice
+from tests.own import TEXTS, own
 from tests.reports.shown import on_terminal
 from tests.tables import each
 
@@ -252,28 +253,17 @@ def test_a_gold_option_that_pandas_lost_is_restored(tmp_path: Path) -> None:
         assert "The gold option of 1 row has no text in the data (2): pandas reads" in report.notes[0].text
 
 
-TOML = """
-id = "t"
-name = "T"
-scoring = "{scoring}"
-{kind}
-default_split = "t"
-default_protocol = "p"
-columns = {{ id = "id", question = "question", answer = "answer"{options} }}
-splits.t.data = "q.jsonl"
-protocols.p.{rule}
+NUMBERS = TEXTS.replace('"text"', '"number"')
+LETTERS = """
+scoring = "multiple_choice"
+letters = "AB"
+columns = { id = "id", question = "question", answer = "answer", options = "options" }
+protocols.p.reader = "simple-evals"
 """
-KINDS = {
-    "numbers": {"scoring": "answer", "kind": 'kind = "number"', "options": "", "rule": 'rule = "exact"'},
-    "letters": {"scoring": "multiple_choice", "kind": 'letters = "AB"', "options": ', options = "options"',
-                "rule": 'reader = "simple-evals"'},
-}  # fmt: skip
 
 
-def graded(folder: Path, kind: str, records: list[dict[str, object]], **row: object) -> Report:
-    (folder / "benchmark.toml").write_text(TOML.format(**KINDS[kind]))
-    rows = [{"id": n, "question": f"Which is it, {n}?", **row} for n in range(len(records))]
-    (folder / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+def graded(folder: Path, declared: str, records: list[dict[str, object]], **row: object) -> Report:
+    own(folder, declared, [{"id": n, "question": f"Which is it, {n}?", **row} for n in range(len(records))], {})
     (folder / "p.jsonl").write_text("".join(json.dumps({"doc_id": n} | r) + "\n" for n, r in enumerate(records)))
     return grader.grade(folder / "p.jsonl", benchmark=folder)
 
@@ -281,14 +271,14 @@ def graded(folder: Path, kind: str, records: list[dict[str, object]], **row: obj
 def test_careful_reads_the_whole_reply_of_a_log_and_official_what_its_filter_made(tmp_path: Path) -> None:
     reply = "3 + 4 is 7 and 7 - 1 is 6.\n\nThe answer is 6."
     logged = [{"resps": [[reply]], "filtered_resps": [made], "filter": "strict"} for made in ("6", "[invalid]")]
-    report = graded(tmp_path, "numbers", logged, answer="6")
+    report = graded(tmp_path, NUMBERS, logged, answer="6")
     outcomes = [(s.official.outcome, s.careful.outcome) for s in report.samples]
     assert outcomes == [(Outcome.CORRECT, Outcome.CORRECT), (Outcome.WRONG, Outcome.CORRECT)]
 
 
 def test_all_outputs_of_a_log_are_graded_where_its_filter_keeps_one(tmp_path: Path) -> None:
     logged = [{"resps": [["6", "5", "6"]], "filtered_resps": ["6"], "filter": "take_first"} for _ in range(2)]
-    report = graded(tmp_path, "numbers", logged, answer="6")
+    report = graded(tmp_path, NUMBERS, logged, answer="6")
     assert [(s.qid, s.sample, s.careful.outcome.value) for s in report.samples] == [
         (qid, number, outcome) for qid in "01" for number, outcome in enumerate(("correct", "wrong", "correct"))
     ]
@@ -297,7 +287,7 @@ def test_all_outputs_of_a_log_are_graded_where_its_filter_keeps_one(tmp_path: Pa
 def test_an_option_in_a_sentence_that_the_log_says_was_cut_off_is_no_answer(tmp_path: Path) -> None:
     texts = ("Let me think. Option B says", "ANSWER: B", "I compared them. It is B.")
     logged = [{"resps": [[text]], "filter": "none", "finish_reason": "length"} for text in texts]
-    report = graded(tmp_path, "letters", logged, answer="B", options=["red", "blue"])
+    report = graded(tmp_path, LETTERS, logged, answer="B", options=["red", "blue"])
     assert [s.careful.outcome.value for s in report.samples] == ["no_answer", "correct", "correct"]
     assert report.samples[0].careful.rule_name == "cut_off"
     assert all(s.flags == ["truncated"] for s in report.samples)

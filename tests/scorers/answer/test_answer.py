@@ -20,6 +20,7 @@ from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.official import RULES
 from grader.scorers.answer.scorer import Answer
 from tests.conftest import ROOT
+from tests.own import HEAD, TEXTS, own
 from tests.tables import each
 
 needs_math = pytest.mark.skipif(find_spec("math_verify") is None, reason="the extra `math` is not installed")
@@ -267,20 +268,15 @@ def test_math_s_official_rule_compares_rewritten_texts(answer: str, gold: str, s
     assert RULES["hendrycks-math"].same(answer, gold) == same
 
 
-def own(folder: Path, declared: str, rows: list[dict[str, object]], replies: dict[str, list[str]]) -> Report:
+def of_table(folder: Path, declared: str, rows: list[dict[str, object]], replies: dict[str, list[str]]) -> Report:
     """Grade replies on a private benchmark of this scorer; columns that every declaration has need not be given."""
-    (folder / "benchmark.toml").write_text(
-        'id = "own"\nname = "Own"\nscoring = "answer"\ndefault_split = "t"\ndefault_protocol = "p"\n'
-        'columns.id = "id"\ncolumns.question = "question"\ncolumns.answer = "answer"\nsplits.t.data = "q.tsv"\n'
-        + declared
-    )
+    columns = 'scoring = "answer"\ncolumns.id = "id"\ncolumns.question = "question"\ncolumns.answer = "answer"\n'
+    path = own(folder, columns + declared, [], replies, HEAD.replace("rows.jsonl", "q.tsv"))
     with (folder / "q.tsv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), delimiter="\t")
         writer.writeheader()
         writer.writerows(rows)
-    path = folder / "answers.json"
-    path.write_text(json.dumps([{"qid": qid, "predictions": texts} for qid, texts in replies.items()]))
-    return grader.grade(path, benchmark=str(folder))
+    return grader.grade(path, benchmark=folder)
 
 
 BY_ROW = """
@@ -308,7 +304,7 @@ def test_a_rule_that_reads_options_grades_a_row_whose_answer_is_none_of_them(tmp
         {"id": f"{at}", "question": "?", "answer": "A" if at else "Z", "choices": "['1', '2', '3', '4']"}
         for at in range(21)
     ]
-    made = own(tmp_path, declared, rows, {f"{at}": ["\\boxed{A}"] for at in range(21)})
+    made = of_table(tmp_path, declared, rows, {f"{at}": ["\\boxed{A}"] for at in range(21)})
     outcomes = [(one.official.outcome.value, one.careful.outcome.value) for one in made.samples]
     assert outcomes == [("wrong", "not_judged"), *[("correct", "correct")] * 20]
 
@@ -320,7 +316,7 @@ def test_every_row_has_its_own_kind_of_answer_and_rows_with_options_are_multiple
         "f": ["The distance is therefore 8.4"],
         "c": ["It says 'red', so (B)."],
     }
-    report = own(tmp_path, BY_ROW, ROWS_BY_KIND, replies)
+    report = of_table(tmp_path, BY_ROW, ROWS_BY_KIND, replies)
     assert [s.careful.answer for s in report.samples] == ["3", "It is grey", "8.4", "B"]
     assert [s.careful.outcome.value for s in report.samples] == ["correct"] * 4
     assert [s.official.outcome.value for s in report.samples] == ["correct", "wrong", "correct", "correct"]
@@ -330,7 +326,7 @@ def test_every_row_has_its_own_kind_of_answer_and_rows_with_options_are_multiple
 def test_a_text_that_says_that_it_has_no_answer_is_none(tmp_path: Path) -> None:
     rows = [row for row in ROWS_BY_KIND if row["id"] == "t"]
     for reply, outcome in (("I don't know.", "no_answer"), ("I can't read it.", "no_answer"), ("A cat.", "wrong")):
-        assert own(tmp_path, BY_ROW, rows, {"t": [reply]}).samples[0].careful.outcome.value == outcome
+        assert of_table(tmp_path, BY_ROW, rows, {"t": [reply]}).samples[0].careful.outcome.value == outcome
 
 
 @pytest.mark.parametrize(
@@ -344,7 +340,7 @@ def test_a_text_that_says_that_it_has_no_answer_is_none(tmp_path: Path) -> None:
 )
 def test_a_bad_row_is_one_clear_error(change: dict[str, object], message: str, tmp_path: Path) -> None:
     with pytest.raises(GradeError) as caught:
-        own(tmp_path, BY_ROW, [ROWS_BY_KIND[0] | change, *ROWS_BY_KIND[1:]], {"n": ["3"]})
+        of_table(tmp_path, BY_ROW, [ROWS_BY_KIND[0] | change, *ROWS_BY_KIND[1:]], {"n": ["3"]})
     assert message in str(caught.value)
 
 
@@ -362,7 +358,7 @@ def test_a_bad_row_is_one_clear_error(change: dict[str, object], message: str, t
 def test_a_bad_declaration_is_one_clear_error(declared: str, message: str, tmp_path: Path) -> None:
     declaration = 'kind = "text"\ncolumns.options = "choices"\nprotocols.p.' + declared + "\n"
     with pytest.raises(GradeError) as caught:
-        own(tmp_path, declaration, ROWS_BY_KIND, {"n": ["3"]})
+        of_table(tmp_path, declaration, ROWS_BY_KIND, {"n": ["3"]})
     assert message in str(caught.value)
 
 
@@ -380,7 +376,7 @@ protocols.p.rule = "vlmevalkit-yes-no"
     ]
     replies = {str(row["id"]): [str(row["answer"])] * 2 for row in rows}
     replies["2_1"] = ["Yes", "No"]
-    report = own(tmp_path, declared, rows, replies)
+    report = of_table(tmp_path, declared, rows, replies)
     found = {m.name: (m.value, m.n) for m in report.metrics if m.reading == "careful"}
     assert found["figure_accuracy"] == (pytest.approx(100 * 5 / 6), 3)
     assert found["question_pair_accuracy"] == (pytest.approx(75), 2)
@@ -434,15 +430,9 @@ def test_every_official_rule_is_explained() -> None:
 
 def test_gold_answers_may_be_true_and_false_and_an_object_is_refused(tmp_path: Path) -> None:
     def run(kind: str, answer: object) -> Report:
-        (tmp_path / "benchmark.toml").write_text(
-            f'id = "own"\nname = "Own"\nscoring = "answer"\nkind = "{kind}"\ndefault_split = "test"\n'
-            'default_protocol = "exact"\ncolumns = { id = "id", question = "question", answer = "answer" }\n'
-            'splits.test.data = "data.jsonl"\nprotocols.exact.rule = "exact"\n'
-        )
-        (tmp_path / "data.jsonl").write_text(json.dumps({"id": "1", "question": "Is it?", "answer": answer}))
-        path = tmp_path / "answers.json"
-        path.write_text(json.dumps([{"qid": "1", "predictions": ["Yes, it is."]}]))
-        return grader.grade(path, benchmark=str(tmp_path))
+        rows = [{"id": "1", "question": "Is it?", "answer": answer}]
+        path = own(tmp_path, TEXTS.replace('"text"', f'"{kind}"'), rows, {"1": ["Yes, it is."]})
+        return grader.grade(path, benchmark=tmp_path)
 
     assert [run("yes_no", value).samples[0].careful.credit for value in (True, False)] == [1, 0]
     with pytest.raises(GradeError, match="answer in column answer is an object"):
@@ -498,14 +488,8 @@ def test_a_row_with_several_categories_counts_once_in_each(tmp_path: Path) -> No
 def test_a_text_in_json_lines_is_one_answer_also_if_it_looks_like_a_list(
     gold: str, answer: str, right: bool, tmp_path: Path
 ) -> None:
-    (tmp_path / "q.jsonl").write_text(json.dumps({"id": 1, "q": "What is printed?", "a": gold}) + "\n")
-    (tmp_path / "benchmark.toml").write_text(
-        'id = "own"\nname = "Own"\nscoring = "answer"\nkind = "text"\ndefault_split = "t"\n'
-        'default_protocol = "exact"\ncolumns = { id = "id", question = "q", answer = "a" }\nsplits.t.data = "q.jsonl"\n'
-        'protocols.exact.rule = "exact"\n'
-    )
-    (tmp_path / "p.json").write_text(json.dumps([{"qid": "1", "predictions": [answer]}]))
-    (sample,) = grader.grade(tmp_path / "p.json", benchmark=str(tmp_path)).samples
+    path = own(tmp_path, TEXTS, [{"id": 1, "question": "What is printed?", "answer": gold}], {"1": [answer]})
+    (sample,) = grader.grade(path, benchmark=tmp_path).samples
     assert bool(sample.careful.credit) is right
 
 
@@ -553,5 +537,5 @@ def test_lists_options_money_and_not_applicable_are_texts(
 
 def test_the_result_counts_replies_that_no_rule_reads(tmp_path: Path) -> None:
     rows = [row for row in ROWS_BY_KIND if row["id"] == "n"]
-    report = own(tmp_path, BY_ROW, rows, {"n": ["Nobody counted them.", "3"]})
+    report = of_table(tmp_path, BY_ROW, rows, {"n": ["Nobody counted them.", "3"]})
     assert any(note.text.startswith("Not read by rule: 1 of 2 replies (50.0 %)") for note in report.notes)

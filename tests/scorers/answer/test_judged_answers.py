@@ -11,29 +11,20 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import Report
+from tests.own import TEXTS, own
 
-DECLARED = """
-id = "own"
-name = "Own"
-scoring = "answer"
-kind = "text"
-default_split = "test"
-default_protocol = "p"
-columns = { id = "id", question = "q", answer = "answer" }
-splits.test.data = "rows.jsonl"
-protocols.p.rule = "judge"
-judge_prompt = "Q: {question} G: {gold} A: {answer}. A, B or C?"
-judge_grades = { correct = "A", wrong = "B", no_answer = "C" }
+DECLARED = f"""
+{TEXTS.replace("exact", "judge")}
+judge_prompt = "Q: {{question}} G: {{gold}} A: {{answer}}. A, B or C?"
+judge_grades = {{ correct = "A", wrong = "B", no_answer = "C" }}
 """
 
 
-def own(folder: Path, judge: dict[str, str] | None, *, declared: str = DECLARED, **replies: str) -> Report:
+def graded(folder: Path, judge: dict[str, str] | None, *, declared: str = DECLARED, **replies: str) -> Report:
     """Grade replies to questions whose answer is Paris."""
-    (folder / "benchmark.toml").write_text(declared)
-    rows = [{"id": qid, "q": "Which city?", "answer": "Paris"} for qid in replies]
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    file, recorded = folder / "p.json", folder / "judge.json"
-    file.write_text(json.dumps([{"qid": qid, "predictions": [text]} for qid, text in replies.items()]))
+    rows = [{"id": qid, "question": "Which city?", "answer": "Paris"} for qid in replies]
+    file = own(folder, declared, rows, {qid: [text] for qid, text in replies.items()})
+    recorded = folder / "judge.json"
     recorded.write_text(json.dumps(judge))
     given: dict[str, Any] = {} if judge is None else {"judge_replies": recorded}
     return grade(file, Options(benchmark=str(folder), **given), Silent()).report
@@ -44,7 +35,7 @@ def outcomes(report: Report) -> dict[str, tuple[str, str]]:
 
 
 def test_the_judge_decides_officially_and_carefully_only_what_rules_cannot(tmp_path: Path) -> None:
-    found = own(
+    found = graded(
         tmp_path,
         {"same": "B", "other": "A", "prose": "C", "empty": "A"},
         same="Paris",
@@ -62,7 +53,7 @@ def test_the_judge_decides_officially_and_carefully_only_what_rules_cannot(tmp_p
 
 
 def test_a_grade_is_the_first_one_officially_and_a_word_carefully(tmp_path: Path) -> None:
-    found = own(tmp_path, {"a": "CORRECT", "b": "I say: A", "c": "?"}, a="Lutetia", b="Lutetia", c="Lutetia")
+    found = graded(tmp_path, {"a": "CORRECT", "b": "I say: A", "c": "?"}, a="Lutetia", b="Lutetia", c="Lutetia")
     assert outcomes(found) == {
         "a": ("no_answer", "unscored"),
         "b": ("correct", "correct"),
@@ -71,7 +62,7 @@ def test_a_grade_is_the_first_one_officially_and_a_word_carefully(tmp_path: Path
 
 
 def test_without_a_judge_nothing_is_scored_officially_and_a_note_says_so(tmp_path: Path) -> None:
-    found = own(tmp_path, None, same="Paris", other="The city of light")
+    found = graded(tmp_path, None, same="Paris", other="The city of light")
     assert outcomes(found) == {"same": ("unscored", "correct"), "other": ("unscored", "wrong")}
     assert any(note.text.startswith("No judge: 2 samples are unscored officially") for note in found.notes)
 
@@ -92,7 +83,7 @@ def test_without_a_judge_nothing_is_scored_officially_and_a_note_says_so(tmp_pat
 )
 def test_a_bad_declaration_is_an_error(old: str, new: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(GradeError) as caught:
-        own(tmp_path, {}, declared=DECLARED.replace(old, new), same="Paris")
+        graded(tmp_path, {}, declared=DECLARED.replace(old, new), same="Paris")
     assert message in str(caught.value)
     assert isinstance(caught.value, InputError)
 
@@ -101,4 +92,4 @@ def test_a_benchmark_without_a_prompt_takes_no_judge(tmp_path: Path) -> None:
     lines = [line for line in DECLARED.splitlines() if not line.startswith("judge_")]
     declared = "\n".join(lines).replace('"judge"', '"exact"')
     with pytest.raises(UsageError, match="--judge-replies: the benchmark own"):
-        own(tmp_path, {}, declared=declared, same="Paris")
+        graded(tmp_path, {}, declared=declared, same="Paris")

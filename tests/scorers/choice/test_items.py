@@ -1,6 +1,5 @@
 """From rows to items, and from replies to both readings."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from grader.scorers.choice.facts import ChoiceFacts
 from grader.scorers.choice.items import LARGE, Item, items_from, options_in, read_replies, sample_of
 from grader.scorers.choice.metrics import facts_of
 from tests.observers import Noting
+from tests.own import own
 from tests.tables import each
 
 MMBENCH: ChoiceBenchmark = declarations.load("mmbench")  # type: ignore[assignment]
@@ -56,7 +56,7 @@ def test_options_in_the_text_may_be_lines(mark: str) -> None:
     assert options_in("A. Smith asks: which?\n" + "\n".join(lines)) == {"A": "red", "B": "blue", "C": "grey"}
 
 
-def own(**declared: Any) -> ChoiceBenchmark:
+def with_options(**declared: Any) -> ChoiceBenchmark:
     columns = msgspec.structs.replace(
         MMBENCH.columns, id="id", question="q", answer="answer", options="o", groups=[], group_index=None
     )
@@ -79,12 +79,12 @@ def own(**declared: Any) -> ChoiceBenchmark:
 def test_options_and_answers_in_the_forms_of_published_data(
     options: object, answer: object, first: int | None, gold: str
 ) -> None:
-    (item,) = items({"id": "1", "q": "Which?", "o": options, "answer": answer}, of=own(answer_from=first))
+    (item,) = items({"id": "1", "q": "Which?", "o": options, "answer": answer}, of=with_options(answer_from=first))
     assert (item.options, item.gold) == ({"A": "red", "B": "blue"}, gold)
 
 
 def test_a_letter_that_only_one_option_begins_with_is_a_part_of_it() -> None:
-    (item,) = items({"id": "1", "q": "Which?", "o": ["A. Smith", "Jones"], "answer": "A"}, of=own())
+    (item,) = items({"id": "1", "q": "Which?", "o": ["A. Smith", "Jones"], "answer": "A"}, of=with_options())
     assert item.options == {"A": "A. Smith", "B": "Jones"}
 
 
@@ -144,24 +144,22 @@ def test_the_progress_of_large_replies_is_shown_and_the_largest_are_announced() 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"options": []}, "q.jsonl:1: 1: no options"),
-        ({"options": "a|b"}, 'q.jsonl:1: 1: no options: options is "a|b", not a list or an object'),
-        ({"options": None}, "q.jsonl: no column options"),
-        ({"answer": "C"}, "q.jsonl:1: 1: the answer 'C' is not one of its options"),
+        ({"options": []}, "rows.jsonl:1: 1: no options"),
+        ({"options": "a|b"}, 'rows.jsonl:1: 1: no options: options is "a|b", not a list or an object'),
+        ({"options": None}, "rows.jsonl: no column options"),
+        ({"answer": "C"}, "rows.jsonl:1: 1: the answer 'C' is not one of its options"),
         ({"reader": "nonsense"}, "reader 'nonsense' is unknown; known: "),
     ],
 )
 def test_a_bad_row_or_reader_is_one_clear_error(change: dict[str, object], message: str, tmp_path: Path) -> None:
     reader = change.pop("reader", "mmlu-pro")
-    (tmp_path / "benchmark.toml").write_text(
-        'id = "own"\nname = "Own"\nscoring = "multiple_choice"\ndefault_split = "t"\ndefault_protocol = "r"\n'
+    declared = (
+        'scoring = "multiple_choice"\n'
         'columns = {id = "id", question = "question", answer = "answer", options = "options"}\n'
-        f'splits.t.data = "q.jsonl"\nprotocols.r.reader = "{reader}"\n'
+        f'protocols.p.reader = "{reader}"\n'
     )
     row = {"id": "1", "question": "Which?", "options": ["a", "b"], "answer": "A"} | change
-    (tmp_path / "q.jsonl").write_text(json.dumps(row) + "\n")
-    answers = tmp_path / "answers.json"
-    answers.write_text('[{"qid": "1", "predictions": ["A"]}]')
+    answers = own(tmp_path, declared, [row], {"1": ["A"]})
     with pytest.raises(GradeError, match=re.escape(message)):
         grade(answers, Options(benchmark=str(tmp_path)), Silent())
 
