@@ -97,7 +97,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
     def metric_names(self, run: Run[ExecutionBenchmark, CodeTask]) -> Sequence[str]:
         """Return the names of the metrics; raises UsageError for a k that the run has too few samples for."""
-        ks = pass_metrics.reported_ks(run.options.k, _counts(run), run.benchmark.protocols[run.protocol])
+        ks = pass_metrics.reported_ks(run.options.k, _sample_counts(run), run.benchmark.protocols[run.protocol])
         has_base = any(task.cases is not None and task.cases.base for task in run.tasks.values())
         kinds = ("", pass_metrics.BASE) if has_base else ("",)
         names = [f"{kind}pass@{k}" for k in ks for kind in kinds]
@@ -115,7 +115,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
             return f" Protocol {source.protocol} has no linter, which {name} needs."
         if k is None:
             return ""
-        task, fewest = min(_counts(source).items(), key=lambda item: item[1])
+        task, fewest = min(_sample_counts(source).items(), key=lambda item: item[1])
         if k > fewest:
             has = f"task {task} has only {counted(fewest, 'sample')}"
             return f" pass@{k} needs at least {k} samples of every task, and {has}."
@@ -125,7 +125,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def score(self, run: Run[ExecutionBenchmark, CodeTask]) -> ScorerOutput:
         """Execute and score; raises a GradeError."""
         protocol = run.benchmark.protocols[run.protocol].with_timeout(run.options.timeout)
-        ks = pass_metrics.reported_ks(run.options.k, _counts(run), protocol)
+        ks = pass_metrics.reported_ks(run.options.k, _sample_counts(run), protocol)
         broken = {qid: texts for qid, texts in run.predictions.items() if texts and run.tasks[qid].broken}
         usable = {qid: texts for qid, texts in _texts_with_prompts(run).items() if qid not in broken}
         with phases.executing(run.tasks, usable, protocol, _options(run), run.observer) as executions:
@@ -209,8 +209,8 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def sample_details(self, sample: SampleResult) -> SampleDetails:
         """Return how the program's answers differ from the reference solution's, and where the tests failed."""
         facts = facts_of(sample)
-        facts_to_show = [*_test_facts(sample), *_call_facts(sample)]
-        return SampleDetails(facts=facts_to_show, failed_test=facts.failed_test or "", failed_line=facts.failed_line)
+        display_facts = [*_test_facts(sample), *_call_facts(sample)]
+        return SampleDetails(facts=display_facts, failed_test=facts.failed_test or "", failed_line=facts.failed_line)
 
     def read_scorer_file(self, report: Report, path: Path) -> ScorerFile:
         """Read the programs of an `_executed.json`."""
@@ -274,14 +274,14 @@ def _options(run: Run[ExecutionBenchmark, CodeTask]) -> Options:
     return msgspec.structs.replace(run.options, requirements=run.benchmark.required_packages())
 
 
-def _most_samples(run: Run[ExecutionBenchmark, CodeTask]) -> int:
+def _max_sample_count(run: Run[ExecutionBenchmark, CodeTask]) -> int:
     return max(map(len, run.predictions.values()), default=0)
 
 
-def _counts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, int]:
+def _sample_counts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, int]:
     """Return the number of samples of each task; a task without predictions gets as many failed ones as others have."""
-    most = _most_samples(run)
-    return {qid: len(texts) or most for qid, texts in run.predictions.items()}
+    max_count = _max_sample_count(run)
+    return {qid: len(texts) or max_count for qid, texts in run.predictions.items()}
 
 
 def _notes_on_judged_tasks(samples: list[SampleResult], ks: tuple[int, ...]) -> list[str]:
@@ -306,7 +306,7 @@ def _results_of_missing_predictions(
     failed = missing_reading(Outcome.FAILED)
     for qid, texts in run.predictions.items():
         careful = not_judged_reading(not_judged_tasks[qid]) if qid in not_judged_tasks else failed
-        for number in range(0 if texts else _most_samples(run)):
+        for number in range(0 if texts else _max_sample_count(run)):
             yield SampleResult(
                 qid=qid, sample=number, official=failed, careful=careful, groups=run.tasks[qid].groups or msgspec.UNSET
             )
