@@ -159,13 +159,14 @@ def assemble(
         return msgspec.structs.replace(program, is_missing=is_missing)
     tree = cached_tree(recovered) or _EMPTY_MODULE
     dropped = [] if keeps_block else [node for node in tree.body if not isinstance(node, _KEPT_OFFICIALLY)]
-    essence = _essence(tree, names)
-    block_essence = None if block_tree is None else _essence(block_tree, names)
-    completion_tree = cached_tree(completion)
-    equals_completion = completion_tree is not None and _essence(completion_tree, names) == essence
-    equals_block = (block_essence == essence or recovered.strip("\n") == block.strip("\n")) and not dropped
     # Behind the signature, an import from `__future__` would be too late, so it needs the recovered program.
     is_too_late = prelude is None and _has_future_import(tree)
+    if recovered.strip("\n") == block.strip("\n") and not dropped and not is_too_late:
+        return program
+    essence, completion_tree = _essence(tree, names), cached_tree(completion)
+    block_essence = None if block_tree is None else _essence(block_tree, names)
+    equals_completion = completion_tree is not None and _essence(completion_tree, names) == essence
+    equals_block = block_essence == essence and not dropped
     if (equals_completion or equals_block) and not is_too_late:
         return program
     difference = _describe_difference(block_essence, essence, dropped)

@@ -21,7 +21,7 @@ from grader.scorers.execution.extraction import (
     has_outer_return,
     nodes_outside_functions,
 )
-from grader.scorers.execution.reply_forms import forms, on_own_lines, without_chat_marks
+from grader.scorers.execution.reply_forms import forms, with_markup_on_own_lines, without_chat_marks
 from grader.scorers.execution.statements import (
     IMPORTS,
     Activity,
@@ -85,7 +85,7 @@ def has_code(reply: str) -> bool:
         return True
     return any(
         _LINE_OF_CODE.search(part.text) or (part.is_fenced and _SIGN_OF_CODE.search(part.text))
-        for variant in (text, on_own_lines(text))
+        for variant in (text, with_markup_on_own_lines(text))
         for part in _segments(variant)
     )
 
