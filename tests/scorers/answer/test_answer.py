@@ -165,17 +165,6 @@ def test_a_number_is_read_with_care(text: str, gold: str, right: bool | None, co
 @each(
     ("text", "wanted"),
     [
-        ("The share is highest in 2019, with 25.8%.", "2019"),
-        ("The share rises between 2004 and 2011. In 2004, it is 13.8%.", None),
-    ],
-)
-def test_a_year_is_read_where_one_is_asked_for(text: str, wanted: str | None) -> None:
-    assert read_answer(text, "In which year does the share rise most?", "number").answer == wanted
-
-
-@each(
-    ("text", "wanted"),
-    [
         ("A dog is in the image.\n\nThe answer is no.", "no"),
         ("Is it a fox?\n**Yes.**", "yes"),
         ("The dog is brown.", "yes"),
@@ -510,7 +499,6 @@ def test_a_text_in_json_lines_is_one_answer_also_if_it_looks_like_a_list(
         ("I see 40 pens. Wait, there are two more, so 42 in total.", "How many pens are left?", "42"),
         ("I see 42 pens. Wait, is that right? Yes, that is still right.", "How many pens are left?", "42"),
         ("40\n\nThat is wrong, there are 42.", "How many pens are left?", "42"),
-        ("He was born in 1975, so in 2020 he was 45.", "How old was he?", "45"),
         ("He was born in 1975.", "In which year was he born?", "1975"),
         ("It is 4 degrees below zero.", "How cold is it?", None),
     ],
