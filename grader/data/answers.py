@@ -18,18 +18,18 @@ WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", "
 """Values of the answer column in copies of a test split whose answers are withheld."""
 
 
-def with_answers(table: DataTable, benchmark: Benchmark, split: str, given: Path | None) -> DataTable:
-    """Return a table with the answers of the split's file of answers; as it is if it has its own, or none are declared.
+def fill_answers(table: DataTable, benchmark: Benchmark, split: str, data_path: Path | None) -> DataTable:
+    """Return a table with the answers of the split's file of answers, if one is declared and the table has none.
 
     Raises DataUnavailableError if there is no such file, InputError if it is not an object.
     """
     declared, column = benchmark.splits[split].answers, getattr(benchmark.columns, "answer", None)
     if declared is None or column is None:
         return table
-    own = (cell(row.get(column)) for row in table.rows)
-    if any(answer is not None and answer.strip().lower() not in WITHHELD for answer in own):
+    cells = (cell(row.get(column)) for row in table.rows)
+    if any(answer is not None and answer.strip().lower() not in WITHHELD for answer in cells):
         return table
-    answers = _read(_answers_file(benchmark, split, given))
+    answers = _read(_answers_file(benchmark, split, data_path))
     rows = []
     for row in table.rows:
         entry = answers.get(cell(row.get(declared.key)) or "")
@@ -38,13 +38,13 @@ def with_answers(table: DataTable, benchmark: Benchmark, split: str, given: Path
     return DataTable(rows=rows, columns=list(dict.fromkeys([*table.columns, column])), lines=table.lines)
 
 
-def _answers_file(benchmark: Benchmark, split: str, given: Path | None) -> Path:
-    """Return the file beside the given data, beside the declaration, or in the cache."""
+def _answers_file(benchmark: Benchmark, split: str, data_path: Path | None) -> Path:
+    """Return the file beside the data of `--data`, beside the declaration, or in the cache."""
     declared = benchmark.splits[split].answers
     assert declared is not None
     name = declared.data or declared.url.rpartition("/")[2]
-    places = [Path(benchmark.folder) / name, *([download.place_of_answers(declared)] if declared.url else [])]
-    for path in [given.parent / Path(name).name, *places] if given is not None else places:
+    paths = [Path(benchmark.folder) / name, *([download.place_of_answers(declared)] if declared.url else [])]
+    for path in [data_path.parent / Path(name).name, *paths] if data_path is not None else paths:
         if path.is_file():
             return path
     fetch = f"Get it with `grade fetch {benchmark.id} --split {split}`, or put" if declared.url else "Put"

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from grader.data.tables import Rows
 
 
-def check(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> None:
-    """Raise InputError with all problems. `columns`: the names of all columns of the data, read or not."""
+def check_rows(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> None:
+    """Number rows without ids, if the benchmark allows it, and raise InputError with all problems.
+
+    `columns`: the names of all columns of the data, read or not.
+    """
     if not rows.rows:
         raise InputError([f"{rows.place}: no rows"])
     _number_rows(rows, columns, benchmark)
@@ -68,7 +71,10 @@ def _nearest(column: str, columns: Sequence[str], benchmark: Benchmark) -> str:
 
 
 def _missing_columns(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> Iterator[str]:
-    """Yield a problem for each column that scoring needs. The data of bundled benchmarks has several forms."""
+    """Yield a problem for each column that scoring needs and the data does not have.
+
+    The data of bundled benchmarks comes in several forms, so only its id is needed.
+    """
     needed = ["id"] if benchmark.bundled else benchmark.columns.needed
     for field, problem in absent_columns(columns, benchmark).items():
         is_withheld = field in benchmark.columns.gold_fields and not benchmark.splits[split].scored
@@ -87,9 +93,9 @@ def _other_split(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[str]:
     column = benchmark.columns.split
     if column is None or benchmark.splits[split].label:
         return
-    said = {str(row.get(column)) for row in rows.rows if row.get(column) not in (None, "")}
-    label = next(iter(said)) if len(said) == 1 else ""
-    others = [name for name, place in benchmark.splits.items() if label and place.label == label]
+    labels = {str(row.get(column)) for row in rows.rows if row.get(column) not in (None, "")}
+    label = next(iter(labels)) if len(labels) == 1 else ""
+    others = [name for name, other in benchmark.splits.items() if label and other.label == label]
     if others:
-        some = f"--split {' or '.join(others)}"
-        yield f"{rows.place}: its column {column} is {label!r}, which belongs to {some}, not to --split {split}"
+        options = f"--split {' or '.join(others)}"
+        yield f"{rows.place}: its column {column} is {label!r}, which belongs to {options}, not to --split {split}"

@@ -154,7 +154,7 @@ def _file_problem(source: Source, partial: Path) -> str:
     )
 
 
-def fetched(benchmark: Benchmark, split: str) -> Path | None:
+def fetched_path(benchmark: Benchmark, split: str) -> Path | None:
     """Return the fetched file of a split, or the folder of its files; None if it is incomplete."""
     place = benchmark.splits[split]
     files = _sources(place)

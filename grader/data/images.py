@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 Picture = bytes | Path
 """An image: its bytes, or its file."""
 _REFERENCE = 64
-"""An image cell shorter than this is a reference to another row or to a file."""
+"""An image cell shorter than this is a reference to another row or to a file: no image has so few characters."""
+_FILE_NAME = 1024
+"""A longer text is base64, and is not looked up as a file: paths are shorter, and images of 700 bytes are rare."""
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
 """The formats that benchmarks use. Pillow has some forty more decoders, which untrusted bytes could attack."""
 _MAGIC = {
@@ -39,7 +41,7 @@ class UnreadableImageError(Exception):
     """Raised for bytes that are not an image, or not a whole one."""
 
 
-def format_of(data: bytes) -> str:
+def image_format(data: bytes) -> str:
     """Return the one of `FORMATS` that an image's first bytes announce; empty if they announce none."""
     if data[:4] == b"RIFF" and data[8:_MAGIC_LENGTH] == b"WEBP":
         return "WEBP"
@@ -75,11 +77,11 @@ class Images:
         """Return whether the data has an image or a reference for the task, even if it cannot be found."""
         return self._cell(task) is not None
 
-    def of(self, task: Task) -> Picture | None:
+    def picture(self, task: Task) -> Picture | None:
         """Return a task's image; None if the task has none, or if it cannot be found or decoded."""
         picture = _picture(self._cell(task), self._folder)
         # Hostile data could name any file beside it, and a server would get its text as an image.
-        return picture if picture is not None and format_of(_first_bytes(picture)) else None
+        return picture if picture is not None and image_format(_first_bytes(picture)) else None
 
     def _cell(self, task: Task) -> object:
         """Return a task's image cell: its own, that of the row it refers to, or that of its unit's first row."""
@@ -94,12 +96,12 @@ class Images:
         return cell
 
 
-def folder_of(declared: Benchmark, split: str, given: Path | None) -> Path | None:
+def folder_of(declared: Benchmark, split: str, data_path: Path | None) -> Path | None:
     """Return the folder to which names of image files are relative."""
-    if given is not None:
-        return given.parent if given.is_file() else given
-    place = declared.splits[split].data
-    return (Path(declared.folder) / place).parent if place else None
+    if data_path is not None:
+        return data_path.parent if data_path.is_file() else data_path
+    name = declared.splits[split].data
+    return (Path(declared.folder) / name).parent if name else None
 
 
 def _is_reference(cell: object) -> bool:
@@ -117,8 +119,8 @@ def _picture(cell: object, folder: Path | None) -> Picture | None:
         return cell
     if not isinstance(cell, str):
         return None
-    if len(cell) < 1024 and (found := _image_file(cell, folder)) is not None:
-        return found
+    if len(cell) < _FILE_NAME and (file := _image_file(cell, folder)) is not None:
+        return file
     try:
         return base64.b64decode(cell, validate=True) if len(cell) >= _REFERENCE else None
     except ValueError:  # also a character that is not ASCII

@@ -44,7 +44,7 @@ class HubRequest:
         self._thread = threading.Thread(target=self._ask, daemon=True)
         self._thread.start()
 
-    def answered(self) -> bool:
+    def is_answered(self) -> bool:
         """Return whether there was an answer in time."""
         self._thread.join(SECONDS)
         return self._answered
@@ -65,15 +65,15 @@ def offline() -> Iterator[None]:
     import datasets.config
     from huggingface_hub import constants
 
-    places: list[Any] = [constants, datasets.config]
-    before = [getattr(place, _OFFLINE) for place in places]
-    for place in places:
-        setattr(place, _OFFLINE, True)
+    modules: list[Any] = [constants, datasets.config]
+    values_before = [getattr(module, _OFFLINE) for module in modules]
+    for module in modules:
+        setattr(module, _OFFLINE, True)
     try:
         yield
     finally:
-        for place, value in zip(places, before, strict=True):
-            setattr(place, _OFFLINE, value)
+        for module, value in zip(modules, values_before, strict=True):
+            setattr(module, _OFFLINE, value)
 
 
 class ColumnSet:
@@ -99,30 +99,30 @@ def load(
     benchmark: Benchmark,
     split: str,
     protocol: str,
-    given: Path | None,
+    data_path: Path | None,
     columns: Iterable[str] | None,
     *,
     wanted: ColumnSet | None = None,
 ) -> Rows:
     """Load the rows of a split. Raises InputError, DataUnavailableError.
 
-    `columns` are those that scoring uses (None: all but the image). The digest is always of these. They are also those
-    that are read, if the format allows it and none are `wanted`. The caller checks for missing columns other than the
-    id.
+    `data_path`: the copy of `--data`. `columns`: what scoring uses, and the digest covers; None: all but the image.
+    `wanted`: what is read, if the format allows to read less than all; None: the same. The caller checks for missing
+    columns other than the id.
     """
     others = {other: name for name, other in benchmark.also_named.items()}
     date = [benchmark.columns.date] if benchmark.columns.date is not None else []
     scored = ColumnSet(None if columns is None else [*columns, *others, *date], benchmark.columns.image)
     wanted = wanted or scored
     declared = benchmark.splits[split].answers
-    read_too = wanted.plus(declared.key) if declared is not None else wanted
-    table, origin, place = _read_source(benchmark, split, protocol, given, read_too)
-    table = answers.with_answers(table, benchmark, split, given)
+    with_key = wanted.plus(declared.key) if declared is not None else wanted
+    table, origin, place = _read_source(benchmark, split, protocol, data_path, with_key)
+    table = answers.fill_answers(table, benchmark, split, data_path)
     table = _with_declared_names(table, {other: name for other, name in others.items() if name not in table.columns})
-    kept = [{key: value for key, value in row.items() if key in wanted} for row in table.rows]
-    digest = _digest(kept, scored, (*benchmark.columns.without_weight(), *date))
+    wanted_rows = [{key: value for key, value in row.items() if key in wanted} for row in table.rows]
+    digest = _digest(wanted_rows, scored, (*benchmark.columns.without_weight(), *date))
     rows = Rows(
-        rows=kept,
+        rows=wanted_rows,
         origin=origin,
         digest=digest,
         place=place,
@@ -130,7 +130,7 @@ def load(
         lines=table.lines,
         used=None if wanted is scored else scored,
     )
-    data_checks.check(rows, table.columns, benchmark, split)
+    data_checks.check_rows(rows, table.columns, benchmark, split)
     return rows
 
 
@@ -145,33 +145,31 @@ def _with_declared_names(table: DataTable, names: dict[str, str]) -> DataTable:
 
 def _digest(rows: list[Row], scored: ColumnSet, without_weight: tuple[str, ...]) -> str:
     """Return a hash of all values that can change a score."""
-    counted = [
-        {key: value for key, value in row.items() if key in scored and key not in without_weight} for row in rows
-    ]
-    return hashlib.sha256(msgspec.json.encode(counted, order="sorted", enc_hook=str)).hexdigest()[:16]
+    values = [{key: value for key, value in row.items() if key in scored and key not in without_weight} for row in rows]
+    return hashlib.sha256(msgspec.json.encode(values, order="sorted", enc_hook=str)).hexdigest()[:16]
 
 
 def _read_source(
-    benchmark: Benchmark, split: str, protocol: str, given: Path | None, wanted: ColumnSet
+    benchmark: Benchmark, split: str, protocol: str, data_path: Path | None, wanted: ColumnSet
 ) -> tuple[DataTable, str, str]:
     """Return the rows, their origin, and the path for messages."""
-    if given is not None:
-        return read(given, wanted), given.name, str(given)
-    place = benchmark.split(split)[1]
-    if place.data:
-        path = Path(benchmark.folder) / place.data
+    if data_path is not None:
+        return read(data_path, wanted), data_path.name, str(data_path)
+    source = benchmark.split(split)[1]
+    if source.data:
+        path = Path(benchmark.folder) / source.data
         if not path.exists():
             declaration = Path(benchmark.folder) / "benchmark.toml"
             raise InputError([f"{declaration}: the data of split {split} are missing: there is no {path}"])
         return read(path, wanted), path.name, str(path)
-    if place.hub:
-        revision = benchmark.protocols[benchmark.check_protocol(protocol)].revision or place.revision
-        origin = f"{place.hub}@{revision or 'latest'}"
+    if source.hub:
+        revision = benchmark.protocols[benchmark.check_protocol(protocol)].revision or source.revision
+        origin = f"{source.hub}@{revision or 'latest'}"
         return _read_hub(benchmark, split, protocol, revision, wanted), origin, origin
-    fetched = download.fetched(benchmark, split)
-    if fetched is not None:
-        return read(fetched, wanted), place.url.rpartition("/")[2], str(fetched)
-    way = f"Get it with `grade fetch {benchmark.id} --split {split}`, or give" if place.url else "Give"
+    fetched_file = download.fetched_path(benchmark, split)
+    if fetched_file is not None:
+        return read(fetched_file, wanted), source.url.rpartition("/")[2], str(fetched_file)
+    way = f"Get it with `grade fetch {benchmark.id} --split {split}`, or give" if source.url else "Give"
     raise DataUnavailableError(
         f"The data of {benchmark.id} ({split}) is not on this machine. {way} a local copy with --data FILE."
     )
@@ -250,32 +248,32 @@ def _folder(path: Path, wanted: ColumnSet) -> DataTable:
         raise InputError([f"{path}: {error}"]) from error
     if isinstance(loaded, datasets.DatasetDict):
         loaded = next(iter(loaded.values()))
-    return _table(loaded, wanted)
+    return _to_table(loaded, wanted)
 
 
-def _table(loaded: datasets.Dataset, wanted: ColumnSet) -> DataTable:
+def _to_table(loaded: datasets.Dataset, wanted: ColumnSet) -> DataTable:
     names = loaded.column_names
     return DataTable(rows=list(loaded.select_columns([n for n in names if n in wanted]).to_list()), columns=list(names))
 
 
 def _read_hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: ColumnSet) -> DataTable:
-    place = benchmark.split(split)[1]
+    source = benchmark.split(split)[1]
     declared = benchmark.protocols[protocol]
     if declared.rows and not revision:
         raise DataUnavailableError(
-            f"The revision of {place.hub} that protocol {protocol} used is not publicly recorded. "
+            f"The revision of {source.hub} that protocol {protocol} used is not publicly recorded. "
             f"Give the {declared.rows} {benchmark.unit}s with --data FILE, "
             f"or set protocols.{protocol}.revision in a copy of {benchmark.id}/benchmark.toml and use -b FOLDER."
         )
-    loaded = _load_from_hub(place, split, revision)
-    table = _table(loaded, wanted)
-    expected = declared.rows or place.rows
+    loaded = _load_from_hub(source, split, revision)
+    table = _to_table(loaded, wanted)
+    expected = declared.rows or source.rows
     if expected and len(table.rows) != expected:
-        raise DataUnavailableError(f"{place.hub}@{revision} has {len(table.rows)} rows; {protocol} has {expected}.")
+        raise DataUnavailableError(f"{source.hub}@{revision} has {len(table.rows)} rows; {protocol} has {expected}.")
     return table
 
 
-def _load_from_hub(place: Split, split: str, revision: str) -> datasets.Dataset:
+def _load_from_hub(source: Split, split: str, revision: str) -> datasets.Dataset:
     """Load a data set from the hub, or from its client's cache if the hub does not answer."""
     # The hub's client logs every try; the error below reports the failure once.
     os.environ.setdefault("HF_HUB_VERBOSITY", "error")
@@ -283,18 +281,18 @@ def _load_from_hub(place: Split, split: str, revision: str) -> datasets.Dataset:
     import datasets
 
     datasets.disable_progress_bars()
-    answered = request.answered()
+    is_answered = request.is_answered()
     try:
-        with nullcontext() if answered else offline():
+        with nullcontext() if is_answered else offline():
             return datasets.load_dataset(
-                place.hub, place.hub_config or None, split=place.hub_split or split, revision=revision or None
+                source.hub, source.hub_config or None, split=source.hub_split or split, revision=revision or None
             )
     except Exception as error:
         silent = f"the hub ({endpoint()}) did not answer within {SECONDS:.0f} s, and its cache does not have them"
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}" if answered else silent
-        mirror = "" if answered else " HTTPS_PROXY names a proxy, HF_ENDPOINT a mirror of the hub."
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}" if is_answered else silent
+        mirror = "" if is_answered else " HTTPS_PROXY names a proxy, HF_ENDPOINT a mirror of the hub."
         raise DataUnavailableError(
-            f"The data of {place.hub} could not be loaded: {reason.removesuffix('.')}.\n"
+            f"The data of {source.hub} could not be loaded: {reason.removesuffix('.')}.\n"
             "Without a network, give a local copy with --data FILE: .jsonl, .parquet, or a folder written by "
             f"`datasets`.{mirror}"
         ) from error

@@ -22,7 +22,7 @@ from grader.files.user_files import unpack_gzip
 from grader.files.workbook import WorkbookError, read_sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from grader.task import Task
 
@@ -66,7 +66,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
     used: Container[str] | None = None
     """The columns that scoring uses; None: all that were read."""
 
-    def scored(self) -> Rows:
+    def scoring_rows(self) -> Rows:
         """Return the rows with only what scoring uses, so that a result cannot depend on what else was read."""
         if self.used is None:
             return self
@@ -98,38 +98,47 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         with one id, nobody knows which a reply answers. Many broken rows are problems: the data is not what it seems.
         """
         tasks: dict[str, T] = {}
-        found: list[tuple[str, bool]] = []
-        """Problems, and whether each stops only its row."""
+        problems: list[str] = []
+        duplicates: list[str] = []
         broken: dict[str, list[tuple[str, str]]] = {}
-        """Why rows are broken -> their places and ids."""
+        """Why rows are broken -> their positions and ids."""
         for number, row in enumerate(self.rows, 1):
+            where = self.where(number)
             try:
                 task = make(row)
             except ValueError as error:
-                found.append((f"{self.where(number)}: {error}", False))
+                problems.append(f"{where}: {error}")
                 continue
             except KeyError as error:
-                name = error.args[0]
-                if not isinstance(name, str) or name in row:
-                    raise
-                missing = f"no column {quoted(name)}; the columns are {column_list(list(row))}"
-                found.append((f"{self.where(number)}: {missing}", False))
+                problems.append(f"{where}: {_missing_column(error, row)}")
                 continue
             if not task.row:
                 task = msgspec.structs.replace(task, row=row)
             if task.id in tasks:
                 task = msgspec.structs.replace(tasks[task.id], broken=_DUPLICATE, gold=None)
-                found.append((f"{self.where(number)}: {quoted(task.id)} is a duplicate: an earlier row has it", True))
+                duplicates.append(f"{where}: {quoted(task.id)} is a duplicate: an earlier row has it")
             elif task.broken:
-                broken.setdefault(task.broken, []).append((self.where(number), task.id))
+                broken.setdefault(task.broken, []).append((where, task.id))
             tasks[task.id] = task
-        for reason, places in broken.items():
-            # Equal lines are shown as one; a row that is alone is named.
-            found += [
-                (f"{where}: {reason}" if places[1:] else f"{where}: {qid}: {reason}", True) for where, qid in places
-            ]
-        many = sum(is_broken for _, is_broken in found) > BROKEN_SHARE * len(self.rows)
-        return tasks, [problem for problem, is_broken in found if many or not is_broken]
+        broken_rows = [*duplicates, *_broken_rows(broken)]
+        if len(broken_rows) > BROKEN_SHARE * len(self.rows):
+            problems += broken_rows
+        return tasks, problems
+
+
+def _missing_column(error: KeyError, row: Row) -> str:
+    """Return the problem of a row without a column; raises the error again if it is about anything else."""
+    name = error.args[0]
+    if not isinstance(name, str) or name in row:
+        raise error
+    return f"no column {quoted(name)}; the columns are {column_list(list(row))}"
+
+
+def _broken_rows(positions: Mapping[str, Sequence[tuple[str, str]]]) -> Iterator[str]:
+    """Yield a line for each broken row: with its id if no other row has the reason, as equal lines are shown as one."""
+    for reason, rows in positions.items():
+        for where, qid in rows:
+            yield f"{where}: {reason}" if len(rows) > 1 else f"{where}: {qid}: {reason}"
 
 
 _BOM = b"\xef\xbb\xbf"
@@ -157,11 +166,11 @@ def read_json(path: Path, *, lines: bool) -> DataTable:
         begins = quoted(data.lstrip(BLANK)[:80].decode(errors="replace"), 20)
         raise InputError([f"{path}:1: $: begins with {begins}; expected a list of objects"])
     rows: list[Row] = []
-    places: list[int] = []
+    first_lines: list[int] = []
     for entry in text.lines() if lines else text.array():
         if isinstance(entry.value, dict):
             rows.append(entry.value)
-            places.append(entry.line)
+            first_lines.append(entry.line)
         else:
             problems.add("expected an object", entry.line, entry.path)
     for line in text.surrogate_lines:
@@ -170,7 +179,7 @@ def read_json(path: Path, *, lines: bool) -> DataTable:
         raise InputError(problems.lines())
     if b"NaN" in data:  # pandas writes NaN for an empty cell
         rows = [{name: None if value != value else value for name, value in row.items()} for row in rows]  # noqa: PLR0124
-    return DataTable(rows=rows, lines=places, columns=list(dict.fromkeys(name for row in rows for name in row)))
+    return DataTable(rows=rows, lines=first_lines, columns=list(dict.fromkeys(name for row in rows for name in row)))
 
 
 def _bytes(path: Path) -> bytes:
@@ -202,19 +211,19 @@ def read_table(path: Path, delimiter: str, wanted: Container[object]) -> DataTab
         packed = path.suffix.lower() == ".gz"
         binary = io.BytesIO(_bytes(path)) if packed else path.open("rb")
         with io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as file:
-            return _Reader(path, file, delimiter).table(wanted)
+            return _TableReader(path, file, delimiter).table(wanted)
     except UnicodeDecodeError:
         # The error only has the position in the reader's buffer.
         data = _bytes(path)
         try:
             data.decode()
         except UnicodeDecodeError as error:
-            place = f"{path}:{line_of(data, error.start)}"
-            raise InputError([f"{place}: not UTF-8 (0x{data[error.start]:02x}, byte {error.start})"]) from error
+            position = f"{path}:{line_of(data, error.start)}"
+            raise InputError([f"{position}: not UTF-8 (0x{data[error.start]:02x}, byte {error.start})"]) from error
         raise
 
 
-class _Reader:
+class _TableReader:
     """A reader of one table that knows the first line of each row, and the text of the last row."""
 
     def __init__(self, path: Path, file: Iterable[str], delimiter: str) -> None:
@@ -233,17 +242,17 @@ class _Reader:
         header: list[str] = []
         try:
             header = self._header(next(reader, None))
-            columns = [(place, name) for place, name in enumerate(header) if name in wanted]
-            for cells in self._each(reader):
+            columns = [(index, name) for index, name in enumerate(header) if name in wanted]
+            for cells in self._body_rows(reader):
                 spans_lines = self._end > self._line
                 if len(cells) > len(header) or (spans_lines and len(cells) < len(header)):
                     hint = f"; it ends on line {self._end}: is a quote opened and not closed?" if spans_lines else ""
-                    self._add(f"{len(cells)} cells, the header has {len(header)}{hint}")
+                    self._add_problem(f"{len(cells)} cells, the header has {len(header)}{hint}")
                 if cells:
-                    rows.append({name: (cells[at] if at < len(cells) else "") or None for at, name in columns})
+                    rows.append({name: (cells[i] if i < len(cells) else "") or None for i, name in columns})
                     lines.append(self._line)
         except csv.Error as error:
-            self._add(str(error))
+            self._add_problem(str(error))
         if self._problems:
             raise InputError(problem_lines(self._problems))
         return DataTable(rows=rows, lines=lines, columns=header)
@@ -254,8 +263,11 @@ class _Reader:
             self._text.append(line)
             yield line
 
-    def _each(self, reader: Iterable[list[str]]) -> Iterator[list[str]]:
-        """Yield the rows below the header."""
+    def _body_rows(self, reader: Iterable[list[str]]) -> Iterator[list[str]]:
+        """Yield the cells of each row below the header, and note its lines in `_line` and `_end`.
+
+        If the last row ends inside of quotes, this is the one problem that is reported about it.
+        """
         last: list[str] = []
         line = self._line + len(self._text)
         self._text.clear()
@@ -266,9 +278,9 @@ class _Reader:
             line += len(last)
             yield cells
         if last and self._is_open(last):
-            place = f"{self._path}:{self._line}: "  # other problems of this row are consequences of the quote
-            self._problems = [problem for problem in self._problems if not problem.startswith(place)]
-            self._add("a quote is opened here and never closed, so that the rest of the file is one cell")
+            position = f"{self._path}:{self._line}: "  # other problems of this row are consequences of the quote
+            self._problems = [problem for problem in self._problems if not problem.startswith(position)]
+            self._add_problem("a quote is opened here and never closed, so that the rest of the file is one cell")
 
     def _is_open(self, lines: list[str]) -> bool:
         """Return whether a row ends within quotes: then a delimiter appended to it starts no new cell."""
@@ -286,12 +298,13 @@ class _Reader:
         if len(self._text) > 1:
             self._refuse(f"the names of the columns end on line {len(self._text)}: is a quote opened and not closed?")
         for name in dict.fromkeys(header):
-            at = [str(place) for place, other in enumerate(header, 1) if other == name]
-            if name and len(at) > 1:
-                self._add(f"the column {quoted(name)} is a duplicate: columns {' and '.join(at)} have this name")
+            numbers = [str(number) for number, other in enumerate(header, 1) if other == name]
+            if name and len(numbers) > 1:
+                columns = f"columns {' and '.join(numbers)} have this name"
+                self._add_problem(f"the column {quoted(name)} is a duplicate: {columns}")
         return header
 
-    def _add(self, problem: str) -> None:
+    def _add_problem(self, problem: str) -> None:
         self._problems.append(f"{self._path}:{self._line}: {problem}")
 
     def _refuse(self, problem: str) -> NoReturn:

@@ -132,7 +132,7 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
         rows = rows_for(file, setup, every_column=every_column)
         if not rows.rows:
             raise InputError([f"{rows.origin}: no rows"])
-        scored = rows.scored()
+        scored = rows.scoring_rows()
         found = tasks_of(scorer, declared, setup.split, scored)
         file = file.with_task_ids(found)
         tasks, task_notes = scorer.complete(declared, scored, found, [record.qid for record in file.records])
@@ -173,7 +173,7 @@ def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) 
     options, declared, scorer = setup.options, setup.declared, setup.scorer
     place = declared.splits[setup.split]
     is_own = options.data is not None and file.path is not None and real_path(options.data) == real_path(file.path)
-    is_here = place.data or place.hub or download.fetched(declared, setup.split)
+    is_here = place.data or place.hub or download.fetched_path(declared, setup.split)
     if is_own or (options.data is None and not is_here):
         carried = scorer.load_scorer_rows(declared, setup.split, file)
         if carried is not None:

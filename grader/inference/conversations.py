@@ -128,7 +128,7 @@ class Pictures:
                 ]
             )
         tasks = (self._tasks[qid] for qid in wanted)
-        lost = [task.id for task in tasks if self._images.has_cell(task) and self._images.of(task) is None]
+        lost = [task.id for task in tasks if self._images.has_cell(task) and self._images.picture(task) is None]
         if lost:
             what = "the image that the data names does not exist, or is not an image"
             missing = f"{counted(len(lost), 'task')}: {what} (column {self._column}): {names(lost)}"
@@ -141,5 +141,5 @@ class Pictures:
         return f"File names are relative to {self._folder.absolute()}: put the images there, or use"
 
     def _of(self, qid: str) -> bytes | None:
-        picture = self._images.of(self._tasks[qid]) if self._images is not None else None
+        picture = self._images.picture(self._tasks[qid]) if self._images is not None else None
         return picture.read_bytes() if isinstance(picture, Path) else picture

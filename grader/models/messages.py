@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from grader.data.images import UnreadableImageError, format_of, open_image
+from grader.data.images import UnreadableImageError, image_format, open_image
 
 ChatRole = Literal["system", "user", "assistant"]
 
@@ -29,7 +29,7 @@ class Image(msgspec.Struct, frozen=True, kw_only=True, tag="image"):
     @property
     def media_type(self) -> str:
         """The media type, detected from the bytes."""
-        return f"image/{(format_of(self.data) or 'PNG').lower()}"
+        return f"image/{(image_format(self.data) or 'PNG').lower()}"
 
 
 Part: TypeAlias = Text | Image

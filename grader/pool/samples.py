@@ -180,4 +180,6 @@ class Samples:
 def _is_without_data(setup: Setup) -> bool:
     """Whether a benchmark has no tasks of its own, so that every sample brings its task."""
     split = setup.declared.splits[setup.split]
-    return setup.options.data is None and not (split.data or split.hub or download.fetched(setup.declared, setup.split))
+    return setup.options.data is None and not (
+        split.data or split.hub or download.fetched_path(setup.declared, setup.split)
+    )

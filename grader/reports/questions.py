@@ -169,7 +169,7 @@ def _with_images(tasks: dict[str, Task], images: Images, unit: str, gaps: list[G
     image_of: dict[str, str] = {}
     missing = 0
     for qid, task in tasks.items():
-        picture = images.of(task)
+        picture = images.picture(task)
         if picture is None:
             missing += images.has_cell(task)
             continue

@@ -141,7 +141,7 @@ def test_a_wrong_sum_keeps_nothing(server: Files, declare: Callable[[str, str], 
     declared = declare(f"{server.url}/table.tsv", "0" * 32)
     with pytest.raises(DataUnavailableError, match="not the declared 0000"):
         downloading.fetch(declared, "test", Silent())
-    assert downloading.fetched(declared, "test") is None
+    assert downloading.fetched_path(declared, "test") is None
 
 
 def test_an_address_that_answers_with_an_error_names_the_way_out(
@@ -216,7 +216,7 @@ def test_the_files_of_a_repository_are_checked_by_their_git_ids_and_graded_from(
     with pytest.raises(DataUnavailableError, match="grade fetch own"):
         scorer.load_scorer_rows(declared, "test", None)
     folder = downloading.fetch(declared, "test", Silent())
-    assert downloading.fetched(declared, "test") == folder
+    assert downloading.fetched_path(declared, "test") == folder
     rows = scorer.load_scorer_rows(declared, "test", None)
     assert (len(rows.rows), rows.origin) == (25, f"{server.url}/data/")
     server.files["/data/physics.json"] = b"{}"

@@ -36,7 +36,7 @@ def test_any_answer_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), Refusing) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}/")
-        assert data.HubRequest().answered()
+        assert data.HubRequest().is_answered()
         server.shutdown()
 
 

@@ -290,7 +290,7 @@ def test_a_hub_that_cannot_be_reached_is_an_error_that_names_the_file_to_pass_in
         raise error
 
     monkeypatch.setattr(datasets, "load_dataset", refuse)
-    monkeypatch.setattr(load.HubRequest, "answered", lambda _: True)
+    monkeypatch.setattr(load.HubRequest, "is_answered", lambda _: True)
     with pytest.raises(DataUnavailableError) as caught:
         data.load(HUMANEVAL_V, "test", "v2", None, ["qid"])
     first, last = str(caught.value).split("\n")
@@ -309,7 +309,7 @@ def test_a_hub_with_another_number_of_rows_is_not_the_benchmark(monkeypatch: pyt
         return datasets.Dataset.from_list(ROWS)
 
     monkeypatch.setattr(datasets, "load_dataset", lend)
-    monkeypatch.setattr(load.HubRequest, "answered", lambda _: True)
+    monkeypatch.setattr(load.HubRequest, "is_answered", lambda _: True)
     with pytest.raises(DataUnavailableError) as caught:
         data.load(HUMANEVAL_V, "test", "v2", None, ["qid"])
     revision = "8a3465c8cdcd25f65b3e13651e21cef9406e1799"

@@ -372,7 +372,7 @@ LONG = SLOW.replace("wait=2.5", "wait=600, body_bytes=1 << 17")
 HEAD_OF_A_BATCH = (
     b"POST /grade/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 )
-BROKEN = f"from grader.serving import app\napp.whole = lambda *_: 1 / 0\n{SLOW}"
+BROKEN = f"from grader.serving import app\napp.complete_batch = lambda *_: 1 / 0\n{SLOW}"
 
 
 def test_what_is_under_way_is_answered_before_it_ends() -> None:

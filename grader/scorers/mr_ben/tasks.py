@@ -132,7 +132,7 @@ def data_path(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Path
         return given
     if declared.data:
         return Path(benchmark.folder) / declared.data
-    fetched = download.fetched(benchmark, split)
+    fetched = download.fetched_path(benchmark, split)
     if fetched is not None:
         return fetched
     advice = f"Get it with `grade fetch {benchmark.id}`, or give" if download.has_address(declared) else "Give"
