@@ -15,7 +15,7 @@ from click_default_group import DefaultCommandFormatter, DefaultGroup
 
 from grader import resources
 from grader.commands import gate, infer, leaderboard, look, machine, results
-from grader.commands.console import cause_of, end_of, say
+from grader.commands.console import cause_of, report_crash, say
 from grader.commands.machine import selftest_command
 from grader.commands.run import EXIT_CODES, run_command
 from grader.commands.serve import serve_command
@@ -67,7 +67,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         say(f"error: {why}{NO_ROOM if error.errno == errno.ENOSPC else ''}")
         return InfrastructureError.exit_code
     except Exception as error:  # the outermost edge: Python's own exit code is that of a gate that is not met
-        return end_of(error)
+        return report_crash(error)
 
 
 HELP = f"{__name__}.help"

@@ -43,7 +43,7 @@ class ExpectedOutcomes(msgspec.Struct, frozen=True):
     outcomes: dict[ReadingName, Outcomes]
 
 
-class Tested(msgspec.Struct, frozen=True, kw_only=True):
+class SelftestResult(msgspec.Struct, frozen=True, kw_only=True):
     """One benchmark's self-test in one sandbox."""
 
     benchmark: str
@@ -75,7 +75,7 @@ def plan(benchmark: str | None, data: Path | None, sandbox: Sandbox) -> list[Opt
     ]
 
 
-def check(options: Options, observer: Observer) -> Tested:
+def check(options: Options, observer: Observer) -> SelftestResult:
     """Return the self-test of one benchmark in one sandbox. Raises UsageError, InputError.
 
     With data, or if the benchmark has no sample, the reference solutions of the data must pass.
@@ -86,7 +86,7 @@ def check(options: Options, observer: Observer) -> Tested:
     try:
         return (_test_sample if is_sample else _test_references)(declared, options, place, observer)
     except InfrastructureError as error:
-        return Tested(benchmark=declared.id, sandbox=place, problem=first_line(error))
+        return SelftestResult(benchmark=declared.id, sandbox=place, problem=first_line(error))
 
 
 def _executes(declared: Benchmark) -> bool:
@@ -127,13 +127,13 @@ def outcomes(report: Report) -> dict[ReadingName, Outcomes]:
     return found
 
 
-def _test_sample(declared: Benchmark, options: Options, place: str, observer: Observer) -> Tested:
+def _test_sample(declared: Benchmark, options: Options, place: str, observer: Observer) -> SelftestResult:
     written = (sample_folder(declared) / "expected.json").read_bytes()
     expected = msgspec.json.decode(written, type=ExpectedOutcomes).outcomes
     return _compare(expected, grade_sample(declared, options, observer), place)
 
 
-def _test_references(declared: Benchmark, options: Options, place: str, observer: Observer) -> Tested:
+def _test_references(declared: Benchmark, options: Options, place: str, observer: Observer) -> SelftestResult:
     setup = choose(options)
     tasks = load_tasks(setup)
     references = {qid: fenced(source) for qid, task in tasks.items() if (source := task.reference)}
@@ -167,10 +167,10 @@ def _not_judged(outside: Mapping[str, str]) -> str:
     return f"{counted(len(outside), 'task')} not judged carefully: {shown}{more}"
 
 
-def _compare(expected: Mapping[ReadingName, Outcomes], report: Report, place: str) -> Tested:
+def _compare(expected: Mapping[ReadingName, Outcomes], report: Report, place: str) -> SelftestResult:
     found = outcomes(report)
     sandbox = report.provenance.sandbox
-    return Tested(
+    return SelftestResult(
         benchmark=report.benchmark,
         sandbox=place,
         samples=sum(map(len, expected["careful"].values())),
@@ -188,7 +188,7 @@ def _difference(reading: ReadingName, expected: Outcomes, found: Outcomes) -> It
                 yield f"{qid} #{number} {reading} {got} (expected {outcome})"
 
 
-def in_words(tested: Tested) -> str:
+def in_words(tested: SelftestResult) -> str:
     """Return the result as one line; the names stand in columns."""
     line = f"{tested.benchmark:<16}{tested.sandbox or '-':<12}"
     if tested.problem:

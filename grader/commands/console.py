@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 def say(text: str) -> None:
     """Print a message without control characters. If it is not for a terminal, it is one line, for `grep`."""
-    shown = "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text.expandtabs(2))
-    _write(fitted(shown, sys.stderr))
+    printable = "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text.expandtabs(2))
+    _write(fit_to_stream(printable, sys.stderr))
 
 
 def columns(stream: TextIO) -> int:
@@ -33,15 +33,15 @@ def columns(stream: TextIO) -> int:
     if width.isdecimal() and int(width):
         return int(width)
     try:
-        return os.get_terminal_size(stream.fileno()).columns or USUAL_COLUMNS
+        return os.get_terminal_size(stream.fileno()).columns or DEFAULT_COLUMNS
     except (OSError, ValueError):
-        return USUAL_COLUMNS
+        return DEFAULT_COLUMNS
 
 
-USUAL_COLUMNS = 100
+DEFAULT_COLUMNS = 100
 
 
-def fitted(text: str, stream: TextIO) -> str:
+def fit_to_stream(text: str, stream: TextIO) -> str:
     """Return prose as a stream shows it: a terminal breaks no word, and other programs get whole lines."""
     from grader.reports.text import wrap
 
@@ -77,62 +77,63 @@ def emit(data: bytes) -> None:
 
 
 def _discard(stream: TextIO) -> None:
-    """Send the rest of a stream's output to the null device."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+    """Send what is still written to a stream to the null device."""
+    null_device = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null_device, stream.fileno())
+    os.close(null_device)
 
 
-AGAIN = "Make room, or write to another folder, and run the command again."
+RETRY_HINT = "Make room, or write to another folder, and run the command again."
 
 
-def writing(write: Callable[[], list[Path]]) -> list[Path]:
+def write_files(write: Callable[[], list[Path]]) -> list[Path]:
     """Write files. Raises InfrastructureError, which says what to do, if that fails."""
     try:
         return write()
     except OSError as error:
-        raise InfrastructureError(f"The results could not be written: {cause_of(error)}. {AGAIN}") from error
+        raise InfrastructureError(f"The results could not be written: {cause_of(error)}. {RETRY_HINT}") from error
 
 
 def cause_of(error: OSError) -> str:
     """Return the file and what the system says, without the number of the error."""
-    said = error.strerror or str(error)
-    return f"{error.filename}: {said}" if error.filename else said
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
 
 
 NO_MEMORY = "There was not enough memory. Use fewer workers (--workers), or a smaller file"
-OWN_FAULT = "This is an error of grade itself"
 
 
-def end_of(error: Exception) -> int:
+def report_crash(error: Exception) -> int:
     """Say what happened, and return the exit code: nothing was decided, so it is never that of a gate."""
-    cause = NO_MEMORY if isinstance(error, MemoryError) else f"{_fault(error)} ({type(error).__name__})"
-    said = "".join(traceback.format_exception(error))
+    cause = NO_MEMORY if isinstance(error, MemoryError) else f"{_whose_error(error)} ({type(error).__name__})"
+    details = "".join(traceback.format_exception(error))
     try:
-        kept = f"{_write_details(said)} has the details for a report; look through it before you send it."
+        advice = f"{_write_details(details)} has the details for a report; look through it before you send it."
     except OSError:
-        kept = f"Please report these details:\n{said.rstrip()}"
-    say(f"error: {cause}. No result is to be trusted. {kept}")
+        advice = f"Please report these details:\n{details.rstrip()}"
+    say(f"error: {cause}. No result is to be trusted. {advice}")
     return InfrastructureError.exit_code
 
 
-def _fault(error: Exception) -> str:
+def _whose_error(error: Exception) -> str:
     """Return whose error it is: that of a scorer of another package, in whose code it was raised, or grade's own."""
     from grader.scorers.registry import GROUP
 
     scorers = {point.module.partition(".")[0]: name for name, point in resources.plugins(GROUP).items()}
-    frames = (str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(error.__traceback__))
-    named = [scorers[package] for name in frames if (package := name.partition(".")[0]) in scorers]
-    return f"This is an error of the scorer {named[0]!r}, which is a package of its own" if named else OWN_FAULT
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if package in scorers:
+            return f"This is an error of the scorer {scorers[package]!r}, which is a package of its own"
+    return "This is an error of grade itself"
 
 
-def _write_details(said: str) -> str:
+def _write_details(details: str) -> str:
     """Write the details to a file that only this user can read, and return its name."""
     with tempfile.NamedTemporaryFile(
         "w", prefix="grade-error-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
     ) as file:
         file.write(
             f"grade {resources.version()}, Python {sys.version.split()[0]}, {platform.platform()}\n"
-            f"{shlex.join(sys.argv)}\n\n{said}"
+            f"{shlex.join(sys.argv)}\n\n{details}"
         )
     return file.name

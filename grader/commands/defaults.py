@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 PREFIX = "GRADE_"
-OTHERS = frozenset({"GRADE_POOL", "GRADE_SERVE_TOKEN", "GRADE_VERSION"})
+NOT_OPTIONS = frozenset({"GRADE_POOL", "GRADE_SERVE_TOKEN", "GRADE_VERSION"})
 """Variables that are not options: the rewards and the server read them; pipelines pin our version in one."""
-_PRIVATE = re.compile(r"GRADE_TEST_|.*_(KEY|TOKEN|SECRET|PASSWORD)$")
-"""The tests' own variables, and keys with a name that the user chooses (`--api-key-env`)."""
-_SERVICE = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$")
-_ADDRESS = re.compile(r"(tcp|udp|sctp)://")
+_TESTS_AND_KEYS = re.compile(r"GRADE_TEST_|.*_(KEY|TOKEN|SECRET|PASSWORD)$")
+"""The variables of the tests, and keys with a name that the user chooses (`--api-key-env`)."""
+_KUBERNETES = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$")
+_KUBERNETES_ADDRESS = re.compile(r"(tcp|udp|sctp)://")
 """Kubernetes sets such variables in every pod beside a service with the name `grade`."""
 
 
@@ -29,7 +29,7 @@ def check_variables(environment: Mapping[str, str], known: Collection[str]) -> N
     unknown = [
         name
         for name, value in sorted(environment.items())
-        if name.startswith(PREFIX) and value and name not in OTHERS.union(known) and not _is_foreign(name, value)
+        if name.startswith(PREFIX) and value and name not in NOT_OPTIONS.union(known) and not _is_foreign(name, value)
     ]
     if unknown:
         raise UsageError(
@@ -40,8 +40,8 @@ def check_variables(environment: Mapping[str, str], known: Collection[str]) -> N
 
 def _is_foreign(name: str, value: str) -> bool:
     """Whether a variable with our prefix is another program's, such as the address of a service called `grade`."""
-    service = _SERVICE.match(name) or (name.endswith("_PORT") and _ADDRESS.match(value))
-    return bool(_PRIVATE.match(name) or service)
+    is_service = _KUBERNETES.match(name) or (name.endswith("_PORT") and _KUBERNETES_ADDRESS.match(value))
+    return bool(_TESTS_AND_KEYS.match(name) or is_service)
 
 
 OptionKind = Literal["flag", "value", "list"]
@@ -67,10 +67,10 @@ def find(start: Path) -> Config | None:
     Raises InputError if it cannot be read: ignoring it could ignore a gate that it sets.
     """
     for folder in (start, *start.parents):
-        for name, keys in (("grade.toml", ()), ("pyproject.toml", ("tool", "grade"))):
-            table = _table(folder / name, keys)
+        for path, is_shared in ((folder / "grade.toml", False), (folder / "pyproject.toml", True)):
+            table = _read_options_table(path, is_shared=is_shared)
             if table is not None:
-                return Config(path=folder / name, values=_spelt_alike(folder / name, table))
+                return Config(path=path, values=_with_underscores(path, table))
     return None
 
 
@@ -79,14 +79,14 @@ def check_values(config: Config, known: Mapping[str, OptionKind]) -> None:
     problems = []
     for key, value in config.values.items():
         if key not in known:
-            problems.append(f"{config.path}: {key}: unknown option{_switch(key, value, known)}")
-        elif not _suits(value, known[key]):
+            problems.append(f"{config.path}: {key}: unknown option{_negated_flag_hint(key, value, known)}")
+        elif not _is_accepted(value, known[key]):
             problems.append(f"{config.path}: {key}: expected {_EXPECTED[known[key]]}")
     if problems:
         raise InputError(problems)
 
 
-def _switch(key: str, value: Any, known: Mapping[str, OptionKind]) -> str:
+def _negated_flag_hint(key: str, value: Any, known: Mapping[str, OptionKind]) -> str:
     """Return a hint for an option that the command line turns off with `--no-...`, such as `--no-cache`."""
     name = key.removeprefix("no_")
     if name == key or known.get(name) != "flag":
@@ -94,37 +94,43 @@ def _switch(key: str, value: Any, known: Mapping[str, OptionKind]) -> str:
     return f"; write {name.replace('_', '-')} = {'true' if value is False else 'false'}"
 
 
-def _suits(value: Any, kind: OptionKind) -> bool:
+def _is_accepted(value: Any, kind: OptionKind) -> bool:
     if kind == "flag":
         return isinstance(value, bool)
     values = value if kind == "list" and isinstance(value, list) else [value]
     return all(isinstance(v, str | int | float) and not isinstance(v, bool) and v != "" for v in values)
 
 
-def _spelt_alike(path: Path, table: dict[str, Any]) -> dict[str, Any]:
+def _with_underscores(path: Path, table: dict[str, Any]) -> dict[str, Any]:
+    """Return a table of options with underscores in their names. Raises InputError for an option in both spellings."""
     values = {key.replace("-", "_"): value for key, value in table.items()}
     if len(values) < len(table):
-        twice = next(key for key in table if "-" in key and key.replace("-", "_") in table)
-        raise InputError([f"{path}: {twice}: duplicate option: it is given with a hyphen and with an underscore"])
+        duplicate = next(key for key in table if "-" in key and key.replace("-", "_") in table)
+        raise InputError([f"{path}: {duplicate}: duplicate option: it is given with a hyphen and with an underscore"])
     return values
 
 
-def _table(path: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
+def _read_options_table(path: Path, *, is_shared: bool) -> dict[str, Any] | None:
+    """Return the options in a config file; None if it does not exist or has none. Raises InputError.
+
+    `is_shared`: it is a pyproject.toml, which has the options in `[tool.grade]`. What is wrong elsewhere in it is the
+    concern of other tools.
+    """
+    errors = "replace" if is_shared else "strict"
     try:
-        text = path.read_bytes().removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace" if keys else "strict")
+        text = path.read_bytes().removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors=errors)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError([f"{path}: cannot be read: {error}"]) from error
     try:
-        found: Any = tomllib.loads(text)
+        table: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        if keys and ".".join(keys) not in text:
-            # This pyproject.toml has no settings for `grade`: errors in it are not reported here.
+        if is_shared and "tool.grade" not in text:
             return None
         raise InputError([f"{path}: {error}"]) from error
-    for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    if found is not None and not isinstance(found, dict):
-        raise InputError([f"{path}: [{'.'.join(keys)}] must be a table of options: name = value"])
-    return found
+    for key in ("tool", "grade") if is_shared else ():
+        table = table.get(key) if isinstance(table, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise InputError([f"{path}: [tool.grade] must be a table of options: name = value"])
+    return table

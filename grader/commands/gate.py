@@ -40,23 +40,22 @@ def gate_command(
     from grader.reports.views import gates as view
 
     files = output_files.check_outputs(outputs, [policy, *(run.path for run in runs)])
-    read = read_policy(policy)
+    gate_policy = read_policy(policy)
     baselines = None if baseline is None else read_baselines(baseline)
-    given = options.read(runs)
+    candidates: list[ReportOfFile] = [(name.results, report) for name, report in options.read_runs(runs)]
     files.protect(Path(name) for name, _ in baselines or ())
-    candidates: list[ReportOfFile] = [(name.results, report) for name, report in given]
     _check_apart(candidates, baselines or [])
-    decisions = decide(read, policy.name, candidates, baselines)
+    decisions = decide(gate_policy, policy.name, candidates, baselines)
     document = view.document(decisions)
-    output_files.show_and_put(document, outputs, quiet=quiet)
+    output_files.show_and_write(document, outputs, quiet=quiet)
     github.summarise(lambda: document)
-    gates.announce(decisions.gates, is_shown=not quiet)
+    gates.announce(decisions.gates, has_table=not quiet)
     return decisions.exit_code
 
 
 def _check_apart(candidates: list[ReportOfFile], baselines: list[ReportOfFile]) -> None:
     """Raise UsageError if a results file is given as a candidate's and as the baseline's: it would meet every drop."""
-    of_baseline = {real_path(Path(name)) for name, _ in baselines}
+    baseline_paths = {real_path(Path(name)) for name, _ in baselines}
     for name, _ in candidates:
-        if real_path(Path(name)) in of_baseline:
+        if real_path(Path(name)) in baseline_paths:
             raise UsageError(f"{name} is also in the folder of the baseline. Keep the baseline in a folder of its own.")

@@ -29,18 +29,18 @@ class Gates:
     thresholds: Sequence[FailUnder]
     drops: Sequence[MaxDrop]
     baseline: Path | None
-    earlier: Report | None
+    baseline_report: Report | None
     """The report in `baseline`."""
     confident: bool
     reading: ReadingName
 
     @classmethod
-    def of_options(cls, setup: Setup, *, reading: ReadingName, **given: Any) -> Gates:
+    def from_options(cls, setup: Setup, *, reading: ReadingName, **options: Any) -> Gates:
         """Return the gates of the command's options; the baseline is read before a run can replace the file."""
-        if given["confident"] and not given["thresholds"]:
+        if options["confident"] and not options["thresholds"]:
             raise UsageError("--confident needs --fail-under.")
-        earlier = _read_baseline(given["baseline"], given["drops"], reading, setup)
-        return cls(earlier=earlier, reading=reading, **given)
+        report = _read_baseline(options["baseline"], options["drops"], reading, setup)
+        return cls(baseline_report=report, reading=reading, **options)
 
     def __bool__(self) -> bool:
         return bool(self.thresholds or self.drops)
@@ -51,48 +51,50 @@ class Gates:
 
         thresholds.check_before_run(scorer, run, thresholds=self.thresholds, drops=self.drops)
 
-    def decide(self, report: Report) -> Decided:
+    def decide(self, report: Report) -> GateDecisions:
         """Return what the gates decide about a report."""
         if not self:
-            return Decided([])
+            return GateDecisions([])
         from grader.decisions.gate import decide_all
 
         try:
-            return Decided(
+            return GateDecisions(
                 decide_all(
                     report,
                     thresholds=self.thresholds,
-                    baseline=self.earlier,
+                    baseline=self.baseline_report,
                     drops=self.drops,
                     reading=self.reading,
                     confident=self.confident,
                 )
             )
         except UsageError as error:
-            return Decided([], error)
+            return GateDecisions([], error)
 
 
-class Decided(NamedTuple):
+class GateDecisions(NamedTuple):
     """What the gates of a run decided."""
 
     results: Sequence[GateResult]
-    refused: UsageError | None = None
+    error: UsageError | None = None
     """Why the gates cannot be decided, for example an unknown metric. The results are saved all the same."""
 
 
 def _read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: ReadingName, setup: Setup) -> Report | None:
-    """Read and check the baseline."""
+    """Return the baseline's report, or None without one. Raises UsageError for one of other tasks or without a drop."""
     if path is None:
         if drops:
             raise UsageError("--max-drop needs --baseline.")
         return None
     from grader.scorers.report_check import read_report
 
-    report, will_be = read_report(path), (setup.declared.id, setup.split, setup.protocol)
-    if (report.benchmark, report.split, report.protocol) != will_be:
+    report = read_report(path)
+    baseline_tasks = (report.benchmark, report.split, report.protocol)
+    tasks = (setup.declared.id, setup.split, setup.protocol)
+    if baseline_tasks != tasks:
         raise UsageError(
-            f"{path} cannot be the baseline of this run: it has {report.benchmark}, {report.split}, "
-            f"{report.protocol}; this run has {', '.join(will_be)}."
+            f"{path} cannot be the baseline of this run: it has {', '.join(baseline_tasks)}; "
+            f"this run has {', '.join(tasks)}."
         )
     if not drops:
         from grader.decisions.gate import missing_margin_error
@@ -101,40 +103,48 @@ def _read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: Reading
     return report
 
 
-def finish(report: Report, decided: Decided, unwritten: InfrastructureError | None) -> int:
-    """Print the gates' decisions, as the last output; return the exit code. `unwritten`: why a file is missing."""
-    if decided.refused is not None:
-        raise unwritten or decided.refused
-    lost = bool(report.samples) and report.unscored == len(report.samples)
-    if silent := _silent_judge(report):
-        lost = True
-        say(f"error: {silent}")
-    if not decided.results:
+def finish(report: Report, decisions: GateDecisions, unwritten: InfrastructureError | None) -> int:
+    """Print the gates' decisions, as the last output; return the exit code.
+
+    `unwritten` is why a file is missing. It is raised, because it decides the exit code; if a gate is not met, that
+    decides, and `unwritten` is only printed. A judge that answered nothing makes a run incomplete in the same way.
+    Without gates, a run of which no sample could be scored fails.
+    """
+    if decisions.error is not None:
+        raise unwritten or decisions.error
+    judge_problem = _judge_problem(report)
+    if judge_problem:
+        say(f"error: {judge_problem}")
+    if not decisions.results:
         if unwritten is not None:
             raise unwritten
-        return InfrastructureError.exit_code if lost else 0
+        has_no_scores = bool(report.samples) and report.unscored == len(report.samples)
+        return InfrastructureError.exit_code if judge_problem or has_no_scores else 0
     from grader.decisions.gate import exit_code
 
-    code = exit_code(decided.results, complete=unwritten is None and not silent)
-    if unwritten is not None and code != InfrastructureError.exit_code:
-        say(f"error: {unwritten}")
-    announce(decided.results)
-    if unwritten is not None and code == InfrastructureError.exit_code:
+    code = exit_code(decisions.results, complete=unwritten is None and not judge_problem)
+    if unwritten is None:
+        announce(decisions.results)
+        return code
+    if code == InfrastructureError.exit_code:
+        announce(decisions.results)
         raise unwritten
+    say(f"error: {unwritten}")
+    announce(decisions.results)
     return code
 
 
-def announce(gates: Sequence[GateResult], *, is_shown: bool = False) -> None:
+def announce(gates: Sequence[GateResult], *, has_table: bool = False) -> None:
     """Print the decision of every gate; the last lines, which a CI's log shows first, are the worst that decide.
 
-    On GitHub, each is also a message at the top of the run. `is_shown`: they are in a table above, so one line with
+    On GitHub, each is also a message at the top of the run. `has_table`: they are in a table above, so one line with
     their number follows.
     """
     from grader.decisions.gate import WORST_FIRST
 
     for gate in gates:
-        github.on_top(gate)
-    if is_shown:
+        github.annotate_gate(gate)
+    if has_table:
         counts = Counter(gate.state for gate in gates if not gate.is_advisory)
         words = ", ".join(f"{counts[state]} {state}" for state in WORST_FIRST if counts[state])
         say(f"GATES: {words or 'none decides'}")
@@ -144,21 +154,21 @@ def announce(gates: Sequence[GateResult], *, is_shown: bool = False) -> None:
         say(f"GATE {gate.state.upper()}{advisory}: {gate.gate}: {gate.reason}")
 
 
-def _silent_judge(report: Report) -> str:
+def _judge_problem(report: Report) -> str:
     """Return what happened if a judge answered none of its questions, with the last reason; else an empty text."""
     from grader.wording import counted
 
     judge = report.provenance.judge
     if judge is None or judge.questions == 0 or judge.questions > judge.failed:
         return ""
-    silent = judge.failed - judge.unreadable
+    without_reply = judge.failed - judge.unreadable
     if not judge.unreadable:
         what = "there was no reply"
-    elif not silent:
+    elif not without_reply:
         what = "it replied, but no reply could be read"
     else:
-        what = f"{silent} got no reply, and {judge.unreadable} got replies that could not be read"
+        what = f"{without_reply} got no reply, and {judge.unreadable} got replies that could not be read"
     why = f" Last reason: {judge.last_error.rstrip('. ')}." if judge.last_error else ""
-    of = counted(judge.questions, "question")
+    questions = counted(judge.questions, "question")
     advice = " If it does not keep to the prompt, give another --judge-model." if judge.unreadable else ""
-    return f"the judge answered none of its {of}: {what}.{why} The same command asks again.{advice}"
+    return f"the judge answered none of its {questions}: {what}.{why} The same command asks again.{advice}"

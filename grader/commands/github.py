@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LEVELS = {"met": "notice", "not met": "error", "inconclusive": "warning", "blocked": "error"}
 
 
-_RESUME = uuid.uuid4().hex
+_RESUME_TOKEN = uuid.uuid4().hex
 """The word that lets GitHub obey workflow commands again; nothing that is printed can know it."""
 
 
@@ -29,26 +29,29 @@ def no_commands() -> Iterator[None]:
     if not _is_on_github():
         yield
         return
-    say(f"::stop-commands::{_RESUME}")
+    say(f"::stop-commands::{_RESUME_TOKEN}")
     try:
         yield
     finally:
-        say(f"::{_RESUME}::")
+        say(f"::{_RESUME_TOKEN}::")
 
 
-def on_top(gate: GateResult) -> None:
-    """Print a gate's decision as a workflow command, which GitHub shows at the top of the run."""
+def annotate_gate(gate: GateResult) -> None:
+    """Print a gate's decision as a workflow command, which GitHub shows at the top of the run.
+
+    GitHub obeys commands for this one line only; see `no_commands`.
+    """
     if _is_on_github():
         level = "notice" if gate.is_advisory else _LEVELS[gate.state]
-        command = f"::{level} title=grade::{_escaped(f'{gate.gate}: {gate.reason}')}"
-        say(f"::{_RESUME}::\n{command}\n::stop-commands::{_RESUME}")
+        command = f"::{level} title=grade::{_escape(f'{gate.gate}: {gate.reason}')}"
+        say(f"::{_RESUME_TOKEN}::\n{command}\n::stop-commands::{_RESUME_TOKEN}")
 
 
 def _is_on_github() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Escape the characters that are special in GitHub's workflow commands (docs.github.com, workflow commands)."""
     pairs = [("%", "%25"), ("\r", "%0D"), ("\n", "%0A")]
     for character, code in pairs:
@@ -60,8 +63,8 @@ def name_results(path: Path) -> None:
     """Give the path of the results file to the workflow's later steps, as the output `results`."""
     if os.environ.get("GITHUB_OUTPUT"):
         # A random delimiter, so that a file's name cannot end the value and begin another output.
-        end = uuid.uuid4().hex
-        lines = [f"results<<{end}", str(path), end, ""]
+        delimiter = uuid.uuid4().hex
+        lines = [f"results<<{delimiter}", str(path), delimiter, ""]
         append("GITHUB_OUTPUT", "\n".join(lines).encode(errors="surrogateescape"))
 
 

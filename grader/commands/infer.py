@@ -31,28 +31,28 @@ _LISTED = 10
 @infer_options.run_options
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and warnings.")
 @click.pass_context
-def infer_command(context: click.Context, /, **given: Any) -> int:
+def infer_command(context: click.Context, /, **values: Any) -> int:
     """Ask a model for predictions. An interrupted run can be continued with the same command.
 
     Every request and reply is logged in <stem>_requests.jsonl, and the prediction file beside it is built from this
     log. The key is read from OPENAI_API_KEY (another variable with --api-key-env).
     """
-    infer_options.check(context, given)
-    run_options = infer_options.parsed(given)
+    infer_options.check(context, values)
+    run_options = infer_options.parse(values)
     from grader.commands.progress import watcher
     from grader.inference import session
 
     prepared = session.prepare(run_options)
-    quiet: bool = given["quiet"]
-    if given["dry_run"]:
+    quiet: bool = values["quiet"]
+    if values["dry_run"]:
         _show_dry_run(session.look(prepared), run_options)
         return 0
-    with watcher(quiet=quiet) as watching:
-        result = session.run(prepared, watching)
+    with watcher(quiet=quiet) as observer:
+        result = session.run(prepared, observer)
     _show(result, run_options, quiet=quiet)
     if result.summary.missing:
         return InfrastructureError.exit_code
-    return _grade(context, given) if given["grade"] else 0
+    return _grade_output(context, values) if values["grade"] else 0
 
 
 def _show_dry_run(dry_run: DryRun, run_options: InferOptions) -> None:
@@ -89,7 +89,7 @@ def _show(result: Result, run_options: InferOptions, *, quiet: bool) -> None:
             "0: the server may ignore `seed`, or answer from a cache."
         )
     if result.stopped:
-        say(f"error: the run stopped: {result.stopped}{_how_to_leave_out(result.stopped)}")
+        say(f"error: the run stopped: {result.stopped}{_refused_setting_hint(result.stopped)}")
     if summary.missing:
         _show_missing(result, run_options)
     elif not quiet:
@@ -114,8 +114,8 @@ def _show_missing(result: Result, run_options: InferOptions) -> None:
 
     summary = result.summary
     failed = summary.failed
-    for lost in failed[:_LISTED]:
-        say(f"{lost.qid} #{lost.sample}: {lost.reason}")
+    for sample in failed[:_LISTED]:
+        say(f"{sample.qid} #{sample.sample}: {sample.reason}")
     if len(failed) > _LISTED:
         say(f"... and {len(failed) - _LISTED} more; all are in {run_options.log} (error)")
     unasked = len(summary.missing) - len(failed)
@@ -127,21 +127,25 @@ def _show_missing(result: Result, run_options: InferOptions) -> None:
     )
 
 
-def _how_to_leave_out(reason: str) -> str:
+def _refused_setting_hint(reason: str) -> str:
     """Name the option that leaves a setting out of the request, if the server seems to refuse that setting."""
-    lowered = reason.lower()
-    if not any(word in lowered for word in ("support", "not permitted", "forbidden", "unknown", "unrecognized")):
+    lower_case = reason.lower()
+    if not any(word in lower_case for word in ("support", "not permitted", "forbidden", "unknown", "unrecognized")):
         return ""
-    named = next((name for name in ("temperature", "top_p", "max_tokens", "seed") if name in lowered), None)
-    option = "--temperature none" if named == "temperature" else f"--gen-kwargs {named}=none"
-    return f". `{option}` leaves it out" if named else ""
+    setting = next((name for name in ("temperature", "top_p", "max_tokens", "seed") if name in lower_case), None)
+    if setting is None:
+        return ""
+    option = "--temperature none" if setting == "temperature" else f"--gen-kwargs {setting}=none"
+    return f". `{option}` leaves it out"
 
 
-def _grade(context: click.Context, given: dict[str, Any]) -> int:
+def _grade_output(context: click.Context, values: dict[str, Any]) -> int:
     """Grade the prediction file: the same tasks of the same benchmark, otherwise as the config file says."""
     from grader.commands.run import grade_files, run_command
 
-    output = str(given["output"])
-    with run_command.make_context("run", ["--", output], parent=context.find_root()) as grading:
-        defaults = grading.params
-    return grade_files(**defaults | {name: given[name] for name in defaults.keys() & given.keys() if given[name]})
+    # click fills in the defaults of `grade PREDICTIONS`, with the config file and the environment.
+    with run_command.make_context("run", ["--", str(values["output"])], parent=context.find_root()) as run_context:
+        run_values = run_context.params
+    # Of the options that both commands have (benchmark, data, tasks, quiet), those given to this one have priority.
+    common = {name: values[name] for name in run_values.keys() & values.keys() if values[name]}
+    return grade_files(**run_values | common)

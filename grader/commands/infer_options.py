@@ -37,18 +37,20 @@ def _gen_kwargs(_context: click.Context, _parameter: click.Parameter, value: str
     """Parse `top_p=0.95,max_tokens=2048`, or a JSON object; the value `none` is not sent."""
     if value is None:
         return {}
-    found = _json_object(value) if value.lstrip().startswith("{") else dict(_pair(part) for part in value.split(","))
-    if taken := sorted(found.keys() & _NOT_HERE):
-        raise click.BadParameter(f"{taken[0]} cannot be set here: use its option, if it has one")
-    for name in _WHOLE & found.keys():
-        if found[name] is not None and (type(found[name]) is not int or found[name] < 0):
-            raise click.BadParameter(f"{name}={found[name]} is not a whole number")
-    return found
+    is_json = value.lstrip().startswith("{")
+    settings = _json_object(value) if is_json else dict(_name_and_value(part) for part in value.split(","))
+    if other := sorted(settings.keys() & _SET_BY_OTHERS):
+        raise click.BadParameter(f"{other[0]} cannot be set here: use its option, if it has one")
+    for name in _WHOLE_NUMBERS & settings.keys():
+        if settings[name] is not None and (type(settings[name]) is not int or settings[name] < 0):
+            raise click.BadParameter(f"{name}={settings[name]} is not a whole number")
+    return settings
 
 
 _HIGHEST_TEMPERATURE = 10
-_NOT_HERE = {"model", "messages", "n", "stream", "temperature"}
-_WHOLE = {"max_tokens", "seed"}
+_SET_BY_OTHERS = {"model", "messages", "n", "stream", "temperature"}
+"""Fields of a request that other options or grade itself set."""
+_WHOLE_NUMBERS = {"max_tokens", "seed"}
 """Settings that grade itself counts with."""
 
 
@@ -61,7 +63,7 @@ def _json_object(value: str) -> dict[str, Any]:
     return found
 
 
-def _pair(part: str) -> tuple[str, Any]:
+def _name_and_value(part: str) -> tuple[str, Any]:
     name, equals, value = (each.strip() for each in part.partition("="))
     if not equals or not name:
         raise click.BadParameter(f"{part!r} is not NAME=VALUE; a value with commas needs the form of a JSON object")
@@ -126,28 +128,28 @@ run_options = options.group(
 # fmt: on
 
 
-def check(context: click.Context, given: dict[str, Any]) -> None:
+def check(context: click.Context, values: dict[str, Any]) -> None:
     """Raise UsageError for options that cannot be combined, MissingParameter for those that requests need."""
-    for option in () if given["dry_run"] else context.command.params:
-        if option.name in {"model", "output"} and given[option.name] is None:
+    for option in () if values["dry_run"] else context.command.params:
+        if option.name in {"model", "output"} and values[option.name] is None:
             raise click.MissingParameter(ctx=context, param=option)
-    if given["coder_model"] is not None and given["mode"] != "v2t2c":
+    if values["coder_model"] is not None and values["mode"] != "v2t2c":
         raise UsageError("--coder-model needs --mode v2t2c: only this mode has a second model that writes the code.")
 
 
-def parsed(given: dict[str, Any]) -> InferOptions:
-    """Return the library's options for these parameters."""
+def parse(values: dict[str, Any]) -> InferOptions:
+    """Return the library's options for the values of the command's options."""
     from grader.inference.options import InferOptions
 
-    plain = {name: value for name, value in given.items() if name in InferOptions.__struct_fields__}
+    unchanged = {name: value for name, value in values.items() if name in InferOptions.__struct_fields__}
     # A dry run without both names has no earlier replies, and reads and writes no file.
-    is_new = given["model"] is None or given["output"] is None
+    has_no_files = values["model"] is None or values["output"] is None
     return InferOptions(
-        **plain
+        **unchanged
         | {
-            "model": given["model"] or "",
-            "output": given["output"] or Path("predictions.json"),
-            "fresh": given["fresh"] or is_new,
-            "gen_kwargs": given["gen_kwargs"] | given["temperature"],
+            "model": values["model"] or "",
+            "output": values["output"] or Path("predictions.json"),
+            "fresh": values["fresh"] or has_no_files,
+            "gen_kwargs": values["gen_kwargs"] | values["temperature"],
         }
     )

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from grader.commands import options, output_files
-from grader.commands.options import NAMED_FILE, NamedFile, read
+from grader.commands.options import NAMED_FILE, NamedFile, read_runs
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def leaderboard_command(
             raise UsageError("--published needs --reading official: published values are of the official reading.")
         reading = "official"
     files = output_files.check_outputs(outputs, [run.path for run in runs])
-    ranked = read(runs)
+    ranked = read_runs(runs)
     output_files.protect_inputs(files, [(Path(name.results), report) for name, report in ranked])
     folder = output_files.folder_of_page(outputs)
     document = view.document(leaderboard(ranked, reading=reading, with_published=published), folder)
-    output_files.show_and_put(document, outputs, quiet=quiet)
+    output_files.show_and_write(document, outputs, quiet=quiet)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, metavar="")
 def list_command(names: tuple[str, ...]) -> None:
     """List the benchmarks, their splits and protocols."""
-    from grader.commands.console import columns, fitted
+    from grader.commands.console import columns, fit_to_stream
     from grader.scorers import registry
 
     if names:
@@ -37,9 +37,9 @@ def list_command(names: tuple[str, ...]) -> None:
         )
     width = columns(sys.stdout) if sys.stdout.isatty() else WHOLE_LINES
     click.echo(_list(width).strip("\n"))
-    click.echo(fitted("\nThe first split and protocol of a benchmark are its defaults.", sys.stdout))
+    click.echo(fit_to_stream("\nThe first split and protocol of a benchmark are its defaults.", sys.stdout))
     scorers = f"Scorers, for `scoring` in your own benchmark.toml: {', '.join(registry.names())}"
-    click.echo(fitted(scorers, sys.stdout))
+    click.echo(fit_to_stream(scorers, sys.stdout))
 
 
 WHOLE_LINES = 10_000
@@ -84,7 +84,7 @@ def show_command(
     *,
     results: Path | None,
     sample: int | None,
-    **given: Any,
+    **place: Any,
 ) -> None:
     """Show the data of a task; without a QID, show the benchmark's settings and the ids of its tasks.
 
@@ -93,13 +93,13 @@ def show_command(
 
     Without an ID, the benchmark is read from the config file. Its split, data and protocol are read from there too.
     """
-    from grader.commands.console import fitted
+    from grader.commands.console import fit_to_stream
     from grader.options import Options
     from grader.reports.text import clean
 
-    table = _table()
-    usual = table.pop("benchmark", None)
-    benchmark = benchmark or usual
+    configured = _configured_defaults()
+    configured_benchmark = configured.pop("benchmark", None)
+    benchmark = benchmark or configured_benchmark
     if benchmark is None:
         raise UsageError("No benchmark given. Name one (`grade list` shows them), or a folder with a benchmark.toml.")
     if benchmark.endswith("_results.json"):
@@ -107,16 +107,16 @@ def show_command(
             f"{benchmark} is a results file. To show one of its samples: grade show ID QID --results FILE."
         )
     # The config file's data belong to its own benchmark only.
-    if usual is None or Path(benchmark).resolve() == Path(usual).resolve():
-        given |= {name: table[name] for name, value in given.items() if value is None and name in table}
-    run_options = Options(benchmark=benchmark, **given)
+    if configured_benchmark is None or Path(benchmark).resolve() == Path(configured_benchmark).resolve():
+        place |= {name: configured[name] for name, value in place.items() if value is None and name in configured}
+    run_options = Options(benchmark=benchmark, **place)
     if sample is not None and results is None:
         raise UsageError("--sample needs --results: the results file (<stem>_results.json) that has the sample.")
     if results is not None and qid is None:
         raise UsageError("--results needs a QID: the task whose sample is shown.")
     if qid is None:
         for line in describe(run_options):
-            click.echo(fitted(clean(line), sys.stdout))
+            click.echo(fit_to_stream(clean(line), sys.stdout))
         return
     for name, text in (
         show(run_options, qid) if results is None else _sample_in_words(run_options, qid, sample or 0, results)
@@ -125,10 +125,10 @@ def show_command(
             # Programs and outputs keep their lines.
             click.echo("\n".join([f"{clean(name)}:", *map(clean, text.splitlines()), ""]))
         else:
-            click.echo(fitted(clean(f"{name}: {text}"), sys.stdout))
+            click.echo(fit_to_stream(clean(f"{name}: {text}"), sys.stdout))
 
 
-def _table() -> dict[str, Any]:
+def _configured_defaults() -> dict[str, Any]:
     """Return the config file's settings for the benchmark and its data: the defaults of `grade check`."""
     defaults = dict((click.get_current_context().find_root().default_map or {}).get("check", {}))
     return defaults | ({"data": Path(defaults["data"])} if "data" in defaults else {})
@@ -140,9 +140,9 @@ def _table() -> dict[str, Any]:
 @options.FIELDS
 @options.JOIN
 @options.MISSING
-def check_command(predictions: tuple[str, ...], *, join: bool, **given: Any) -> None:
+def check_command(predictions: tuple[str, ...], *, join: bool, **values: Any) -> None:
     """Check prediction files against their benchmark, without grading them."""
-    from grader.commands.console import fitted
+    from grader.commands.console import fit_to_stream
     from grader.commands.progress import watcher
     from grader.errors import InputError
     from grader.grading import check
@@ -152,12 +152,12 @@ def check_command(predictions: tuple[str, ...], *, join: bool, **given: Any) -> 
     for path in [predictions] if join and len(predictions) > 1 else predictions:
         try:
             with watcher(quiet=False) as observer:
-                lines = check(path, Options(**given), observer)
+                lines = check(path, Options(**values), observer)
         except InputError as error:
             problems += error.problems
         else:
             for line in lines:
-                click.echo(fitted(line, sys.stdout))
+                click.echo(fit_to_stream(line, sys.stdout))
     if problems:
         raise InputError(problems)
 
@@ -190,8 +190,8 @@ def show(options: Options, qid: str) -> list[tuple[str, str]]:
     setup = choose(options)
     declared, tasks = setup.declared, load_tasks(setup)
     if qid not in tasks:
-        near = difflib.get_close_matches(qid, tasks, n=3)
-        hint = f"Did you mean {', '.join(near)}?" if near else f"`grade show {options.benchmark}` lists the ids."
+        similar = difflib.get_close_matches(qid, tasks, n=3)
+        hint = f"Did you mean {', '.join(similar)}?" if similar else f"`grade show {options.benchmark}` lists the ids."
         raise UsageError(f"{declared.id} has no {declared.unit} {qid!r}. {hint}")
     return [
         (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
@@ -205,7 +205,7 @@ def show(options: Options, qid: str) -> list[tuple[str, str]]:
 
 def _sample_in_words(run_options: Options, qid: str, number: int, results: Path) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of one sample of a results file. Raises UsageError if it has no such sample."""
-    from grader.reports import material
+    from grader.reports.material import load_for_results
     from grader.reports.why import facts_of
     from grader.scorers import declarations
     from grader.scorers.registry import scorer_of
@@ -215,15 +215,15 @@ def _sample_in_words(run_options: Options, qid: str, number: int, results: Path)
     declared = declarations.load(run_options.benchmark)
     if report.benchmark != declared.id:
         raise UsageError(f"{results} has results of {report.benchmark}, not of {declared.id}.")
-    sample = _sample(report, qid, number, results)
-    shown = material.load_for_results(results, report, run_options.data, benchmark=run_options.benchmark)
+    sample = _find_sample(report, qid, number, results)
+    material = load_for_results(results, report, run_options.data, benchmark=run_options.benchmark)
     scorer = scorer_of(report)
-    if (task := shown.tasks.get(qid)) is not None:
+    if (task := material.tasks.get(qid)) is not None:
         yield from _question(task)
     yield from _verdicts(scorer, sample)
     yield from facts_of(scorer, sample)
-    yield from _texts(shown, qid, number)
-    for gap in shown.gaps:
+    yield from _output_and_program(material, qid, number)
+    for gap in material.gaps:
         if gap.what != "images":
             yield "note", f"The {gap.what} cannot be shown: {gap.why}"
 
@@ -242,29 +242,29 @@ def _verdicts(scorer: AnyScorer, sample: SampleResult) -> Iterator[tuple[str, st
 
     for name in READINGS:
         reading = sample.reading(name)
-        name_of_outcome = outcome_name(scorer, reading)
-        answer = f"{reading.answer} ({name_of_outcome})" if reading.answer else name_of_outcome
+        outcome = outcome_name(scorer, reading)
+        answer = f"{reading.answer} ({outcome})" if reading.answer else outcome
         why = reason(reading, scorer.words.glossary)
         yield name, f"{answer}: {why}" if why else answer
 
 
-def _texts(shown: Material, qid: str, number: int) -> Iterator[tuple[str, str]]:
-    texts, programs = shown.predictions.get(qid, []), shown.programs.get(qid, [])
-    if number < len(texts):
-        yield "raw output", f"{texts[number]}\n"
+def _output_and_program(material: Material, qid: str, number: int) -> Iterator[tuple[str, str]]:
+    outputs, programs = material.predictions.get(qid, []), material.programs.get(qid, [])
+    if number < len(outputs):
+        yield "raw output", f"{outputs[number]}\n"
     if number < len(programs):
         yield "program (official run)", f"{programs[number].program}\n"
 
 
-def _sample(report: Report, qid: str, number: int, results: Path) -> SampleResult:
-    samples = [sample for sample in report.samples if sample.qid == qid]
+def _find_sample(report: Report, qid: str, number: int, results: Path) -> SampleResult:
+    """Return the sample of a task; raises UsageError with the ids or numbers that there are."""
+    samples = {sample.sample: sample for sample in report.samples if sample.qid == qid}
     if not samples:
-        near = difflib.get_close_matches(qid, {sample.qid for sample in report.samples}, n=3)
-        hint = f" Did you mean {', '.join(near)}?" if near else ""
+        similar = difflib.get_close_matches(qid, {sample.qid for sample in report.samples}, n=3)
+        hint = f" Did you mean {', '.join(similar)}?" if similar else ""
         raise UsageError(f"{results} has no sample of {qid!r}.{hint}")
-    numbered = next((sample for sample in samples if sample.sample == number), None)
-    if numbered is None:
-        numbers = ", ".join(str(sample.sample) for sample in samples)
+    if number not in samples:
+        numbers = ", ".join(map(str, samples))
         which = "only sample" if len(samples) == 1 else "samples"
         raise UsageError(f"{results} has no sample {number} of {qid!r}; it has {which} {numbers}.")
-    return numbered
+    return samples[number]

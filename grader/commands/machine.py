@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from grader.commands import options
-from grader.commands.console import fitted, say
+from grader.commands.console import fit_to_stream, say
 from grader.errors import UsageError
 
 _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
@@ -31,11 +31,11 @@ def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> No
     from grader.scorers.rows import rows_of
 
     declared = declarations.load(benchmark)
-    name, place = declared.split(split)
+    name, source = declared.split(split)
     version = declared.check_protocol(protocol)
     with watcher(quiet=False) as observer:
-        if place.hub and not download.has_address(place):
-            observer.phase(f"fetching {place.hub}", None)
+        if source.hub and not download.has_address(source):
+            observer.phase(f"fetching {source.hub}", None)
             rows = rows_of(declared, name, version, None, registry.scorer(declared.scoring))
             click.echo(f"{rows.origin}: {len(rows.rows)} rows, in the cache of `datasets`")
             return
@@ -52,7 +52,7 @@ def doctor_command(sandbox: str, *, verbose: bool) -> int:
 
     examination = examine(sandbox, verbose=verbose)
     for line in examination.lines:
-        click.echo(fitted(line, sys.stdout))
+        click.echo(fit_to_stream(line, sys.stdout))
     return 0 if examination.usable else 3
 
 
@@ -78,20 +78,20 @@ def image_build(base: Any, python: str | None, benchmark: str | None, requiremen
     from grader.commands.progress import Lines
     from grader.sandbox import choice, docker, image, interpreters, packages
 
-    more = requirements.read_text(encoding="utf-8") if requirements is not None else ""
+    added = requirements.read_text(encoding="utf-8") if requirements is not None else ""
     if benchmark is not None:
-        more, python = _required(benchmark, python)
+        added, python = _requirements_and_python(benchmark, python)
     observer = Lines(quiet=False)
     if choice.choose_backend(sandbox) == "docker":
-        image.build(docker.connect(), observer, base, python, more)
+        image.build(docker.connect(), observer, base, python, added)
     else:
-        found = interpreters.interpreter_for(python)
-        folder = packages.prepare(found.minor, observer, found.path, more)
+        interpreter = interpreters.interpreter_for(python)
+        folder = packages.prepare(interpreter.minor, observer, interpreter.path, added)
         say(f"Ready: {folder.name}")
 
 
-def _required(benchmark: str, python: str | None) -> tuple[str, str | None]:
-    """Return the text of a benchmark's requirements, and the Python that it is run with."""
+def _requirements_and_python(benchmark: str, python: str | None) -> tuple[str, str | None]:
+    """Return the text of a benchmark's requirements, and its Python if `python` is None."""
     from grader.scorers import declarations
 
     declared = declarations.load(benchmark)
@@ -122,18 +122,18 @@ def cache_command(clear: str | None) -> None:
     from grader.judge import client
     from grader.sandbox import verdict_cache
 
-    place = verdict_cache.default_path()
-    verdicts = verdict_cache.VerdictCache(place)
+    path = verdict_cache.default_path()
+    verdicts = verdict_cache.VerdictCache(path)
     if clear in {"verdicts", "all"}:
         click.echo(f"{verdicts.clear()} verdicts and programs deleted")
     elif clear is None:
-        click.echo(f"{place}: {verdicts.size()} verdicts and programs, {_megabytes(place)}")
+        click.echo(f"{path}: {verdicts.size()} verdicts and programs, {_megabytes(path)}")
     verdicts.close()
-    with client.ReplyCache() as kept:
+    with client.ReplyCache() as replies:
         if clear in {"judge", "all"}:
-            click.echo(f"{kept.clear()} judge replies deleted")
+            click.echo(f"{replies.clear()} judge replies deleted")
         elif clear is None:
-            click.echo(f"{kept.path}: {kept.size()} judge replies, {_megabytes(kept.path)}")
+            click.echo(f"{replies.path}: {replies.size()} judge replies, {_megabytes(replies.path)}")
 
 
 def _megabytes(path: Path) -> str:
@@ -170,12 +170,12 @@ def selftest_command(*, benchmark: str | None, data: Path | None, sandbox: Any) 
     from grader.commands.progress import watcher
 
     advice = ""
-    for options_of_one in selftest.plan(benchmark, data, sandbox):
+    for run_options in selftest.plan(benchmark, data, sandbox):
         with watcher(quiet=not sys.stderr.isatty()) as observer:
-            tested = selftest.check(options_of_one, observer)
-        click.echo(fitted(selftest.in_words(tested), sys.stdout))
-        if not tested.passed:
-            advice = DIFFERS if tested.has_sample else FAILS
+            result = selftest.check(run_options, observer)
+        click.echo(fit_to_stream(selftest.in_words(result), sys.stdout))
+        if not result.passed:
+            advice = DIFFERS if result.has_sample else FAILS
     if advice:
         say(advice)
     return 3 if advice else 0

@@ -1,4 +1,4 @@
-"""The options, in groups that several commands share, and how their values are parsed."""
+"""The options, in groups that several commands share, and how their values are parsing_callback."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class WholeNumber(click.IntRange):
             self.fail(f"{str(value)!r}: must be a whole number, {limits}", param, ctx)
 
 
-def parsed(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return a callback that parses one value, None if it is not given, or each value of a repeatable option."""
+def parsing_callback(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a click callback that parses the option's value (None without one), or each value of a repeatable one."""
 
     def callback(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
         try:
@@ -51,7 +51,7 @@ def parsed(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parame
     return callback
 
 
-def _k(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
+def _parse_k(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
     if not value:
         return ()
     try:
@@ -63,32 +63,31 @@ def _k(_context: click.Context, _parameter: click.Parameter, value: str | None) 
     return ks
 
 
-def _size(text: str) -> int:
+def _parse_memory(text: str) -> int:
     from grader.options import parse_size
 
     return parse_size(text)
 
 
-def _finite(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
+def _check_finite(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
     if value is not None and not math.isfinite(value):
         raise click.BadParameter("is not a number of seconds")
     return value
 
 
-def _fields(text: str) -> Any:
+def _parse_fields(text: str) -> Any:
     from grader.predictions.fields import parse_fields
 
     return parse_fields(text)
 
 
-def metric_threshold(text: str) -> Any:
-    """Parse `METRIC=V`, for `parsed`."""
+def _parse_threshold(text: str) -> Any:
     from grader.decisions.thresholds import parse_fail_under
 
     return parse_fail_under(text)
 
 
-def _drop(text: str) -> Any:
+def _parse_drop(text: str) -> Any:
     from grader.decisions.thresholds import parse_max_drop
 
     return parse_max_drop(text)
@@ -98,8 +97,8 @@ def complete_benchmarks(_context: click.Context, _parameter: click.Parameter, in
     """Complete the id of a benchmark, else a folder."""
     from grader.scorers.declarations import names
 
-    found = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
-    return found or [CompletionItem(incomplete, type="dir")]
+    items = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+    return items or [CompletionItem(incomplete, type="dir")]
 
 
 def group(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
@@ -123,14 +122,14 @@ _LIMITS = group(
     click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N",
                  help="Programs that run at a time (default: one per core); requests to a judge (default: 8)."),
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
-                 callback=_finite, metavar="S", help="CPU seconds that a program may use."),
-    click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=parsed(_size),
+                 callback=_check_finite, metavar="S", help="CPU seconds that a program may use."),
+    click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=parsing_callback(_parse_memory),
                  help="Memory that a program may use."),
 )
 
 LIMIT = click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only the first N tasks.")
 IDS = click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable.")
-FIELDS = click.option("--fields", metavar="id=F,reply=F", callback=parsed(_fields),
+FIELDS = click.option("--fields", metavar="id=F,reply=F", callback=parsing_callback(_parse_fields),
              help="Fields of a file that no known tool wrote: id, reply (or code), and at: where the records are.")
 JOIN = click.option("--join", is_flag=True, help="Several files are parts of one run, not a run each.")
 MISSING = click.option("--missing", type=click.Choice(["error", "wrong", "skip"]), default="error", show_default=True,
@@ -167,7 +166,7 @@ serve_options = group(_DATA, _SANDBOX, _RUNTIME, _LIMITS)
 """What an administrator sets; everything else is in the requests."""
 
 sandbox_options = group(
-    click.option("-k", "k", callback=_k, metavar="1,10",
+    click.option("-k", "k", callback=_parse_k, metavar="1,10",
                  help="Report pass@k for these k (default: 1 and the protocol's; answers: all samples of a task)."),
     _SANDBOX,
     _RUNTIME,
@@ -196,13 +195,14 @@ reading_option = click.option(
 """Which of the two readings is compared, ranked, or decides a gate."""
 
 gate_options = group(
-    click.option("--fail-under", "thresholds", multiple=True, metavar="METRIC=V", callback=parsed(metric_threshold),
+    click.option("--fail-under", "thresholds", multiple=True, metavar="METRIC=V",
+                 callback=parsing_callback(_parse_threshold),
                  help="Fail (exit 1) if METRIC is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
     click.option("--confident", is_flag=True,
                  help="Decide --fail-under by a test at the 5 % level; exit 4 if inconclusive."),
     click.option("--baseline", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="RESULTS",
                  help="The _results.json of an earlier run, to compare with item by item."),
-    click.option("--max-drop", "drops", multiple=True, metavar="[METRIC=]V", callback=parsed(_drop),
+    click.option("--max-drop", "drops", multiple=True, metavar="[METRIC=]V", callback=parsing_callback(_parse_drop),
                  help="Points that METRIC (default: the first) may drop below --baseline; exit 4 if inconclusive."),
     reading_option,
 )
@@ -248,13 +248,14 @@ class NamedFileType(click.ParamType[NamedFile]):
         """Return the name and the path; fail if the file does not exist."""
         if isinstance(value, NamedFile):
             return value
-        name, mark, rest = str(value).partition("=")
-        given = NamedFile("", Path(value)) if not mark or Path(value).is_file() else NamedFile(name.strip(), Path(rest))
-        if given.path.is_dir():
-            self.fail(f"{given.path} is a folder; name the `_results.json` in it.", param, ctx)
-        if not given.path.is_file():
-            self.fail(f"The file {given.path} does not exist.", param, ctx)
-        return given
+        name, equals, path = str(value).partition("=")
+        has_name = equals and not Path(value).is_file()
+        file = NamedFile(name.strip(), Path(path)) if has_name else NamedFile("", Path(value))
+        if file.path.is_dir():
+            self.fail(f"{file.path} is a folder; name the `_results.json` in it.", param, ctx)
+        if not file.path.is_file():
+            self.fail(f"The file {file.path} does not exist.", param, ctx)
+        return file
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete files."""
@@ -265,15 +266,15 @@ class NamedFileType(click.ParamType[NamedFile]):
 NAMED_FILE = NamedFileType()
 
 
-def read(files: Sequence[NamedFile], *, twice: bool = False) -> list[tuple[RunName, Report]]:
-    """Read the results files. Raises InputError; UsageError if one is given twice, unless `twice` allows it."""
+def read_runs(files: Sequence[NamedFile], *, may_repeat: bool = False) -> list[tuple[RunName, Report]]:
+    """Read the results files. Raises InputError; UsageError if one is given twice, unless it `may_repeat`."""
     from grader.decisions.comparison import run_name
     from grader.scorers.report_check import read_report
 
     seen: set[Path] = set()
     runs = []
     for file in files:
-        if file.path.resolve() in seen and not twice:
+        if file.path.resolve() in seen and not may_repeat:
             raise UsageError(f"{file.path} is given twice.")
         seen.add(file.path.resolve())
         report = read_report(file.path)

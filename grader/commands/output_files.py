@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.commands import github
-from grader.commands.console import AGAIN, emit, say, show_table, writing
+from grader.commands.console import RETRY_HINT, emit, say, show_table, write_files
 from grader.errors import InfrastructureError
 
 if TYPE_CHECKING:
@@ -44,43 +44,54 @@ def protect_inputs(outputs: Outputs, runs: Iterable[tuple[Path, Report]]) -> Non
         outputs.protect([files.predictions, files.scorer_file])
 
 
-def write(outputs: Sequence[str], document: Document, *, again: Callable[[], str] = lambda: AGAIN) -> list[Path]:
-    """Write every output and return the paths; `-` is JSON on standard output. `again`: see `put`."""
+def write(
+    outputs: Sequence[str], document: Document, *, retry_hint: Callable[[], str] = lambda: RETRY_HINT
+) -> list[Path]:
+    """Write a document to every output and return the paths; `-` is JSON on standard output.
+
+    `retry_hint`: see `write_output`.
+    """
     from grader.reports.formats import format_of
 
-    written: list[Path] = []
+    paths: list[Path] = []
     for name in outputs:
-        written += put(name, format_of(name)(document), again)
-    return written
+        paths += write_output(name, format_of(name)(document), retry_hint)
+    return paths
 
 
 def write_run(
-    graded: Graded, view: Callable[[], Document], outputs: Sequence[str], again: Callable[[str], str], *, quiet: bool
+    graded: Graded,
+    document: Callable[[], Document],
+    outputs: Sequence[str],
+    retry_hint: Callable[[str], str],
+    *,
+    quiet: bool,
 ) -> InfrastructureError | None:
     """Write all files of a run that can be written, and print their paths; return the first error.
 
-    `again`: name of an output -> the end of its error; see `put`.
+    `retry_hint`: name of an output -> the end of its error; see `write_output`.
     """
     steps = [functools.partial(_write_results, graded)]
-    steps += [functools.partial(write, (name,), view(), again=functools.partial(again, name)) for name in outputs]
-    failed = None
+    for name in outputs:
+        steps.append(functools.partial(write, (name,), document(), retry_hint=functools.partial(retry_hint, name)))
+    first_error = None
     for step in steps:
         try:
-            written = writing(step)
+            paths = write_files(step)
         except InfrastructureError as error:
-            failed = failed or error
+            first_error = first_error or error
         else:
-            for path in () if quiet else written:
+            for path in () if quiet else paths:
                 say(f"Wrote {path}")
-    return failed
+    return first_error
 
 
 def _write_results(graded: Graded) -> list[Path]:
     """Write the files of one run, and tell the CI the name of its results file; return the paths."""
-    written = graded.write()
-    if written:
-        github.name_results(written[-1])
-    return written
+    paths = graded.write()
+    if paths:
+        github.name_results(paths[-1])
+    return paths
 
 
 def folder_of_page(outputs: Sequence[str]) -> Path | None:
@@ -88,14 +99,14 @@ def folder_of_page(outputs: Sequence[str]) -> Path | None:
     return next((Path(name).parent for name in outputs if name.lower().endswith(".html")), None)
 
 
-def show_and_put(document: Document, outputs: Sequence[str], *, quiet: bool, verbose: bool = False) -> None:
+def show_and_write(document: Document, outputs: Sequence[str], *, quiet: bool, verbose: bool = False) -> None:
     """Print a document, unless `quiet`, and write it to files. `verbose`: see `show`."""
     from grader.reports.formats import format_of
 
-    made = [(name, format_of(name)(document)) for name in outputs]
+    contents = [(name, format_of(name)(document)) for name in outputs]
     if not quiet:
         show(document, verbose=verbose)
-    put_all(made, quiet=quiet)
+    write_all(contents, quiet=quiet)
 
 
 def show(document: Document, *, verbose: bool = False) -> None:
@@ -105,18 +116,19 @@ def show(document: Document, *, verbose: bool = False) -> None:
     show_table(functools.partial(terminal.render, document, verbose=verbose))
 
 
-def put_all(outputs: Iterable[tuple[str, bytes]], *, quiet: bool) -> None:
-    """Write outputs, given as (name, content), and say where they are. Raises InfrastructureError; see `put`."""
+def write_all(outputs: Iterable[tuple[str, bytes]], *, quiet: bool) -> None:
+    """Write outputs, given as (name, content), and say where they are. Raises InfrastructureError."""
     for name, data in outputs:
-        for path in put(name, data):
+        for path in write_output(name, data):
             if not quiet:
                 say(f"Wrote {path}")
 
 
-def put(name: str, data: bytes, again: Callable[[], str] = lambda: AGAIN) -> list[Path]:
+def write_output(name: str, data: bytes, retry_hint: Callable[[], str] = lambda: RETRY_HINT) -> list[Path]:
     """Write one output; return its path, or an empty list for `-` (standard output).
 
-    Raises InfrastructureError. `again` returns the end of its message: what is kept, and how to write the output again.
+    Raises InfrastructureError. `retry_hint` returns the end of its message: what is kept, and how to write the output
+    after all.
     """
     from grader.files.replacing import replacing
 
@@ -127,8 +139,8 @@ def put(name: str, data: bytes, again: Callable[[], str] = lambda: AGAIN) -> lis
         with replacing(Path(name)) as file:
             file.write(data)
     except OSError as error:
-        called = "on standard output" if name == "-" else name
+        where = "on standard output" if name == "-" else name
         raise InfrastructureError(
-            f"The report {called} could not be written: {error.strerror or error}. {again()}"
+            f"The report {where} could not be written: {error.strerror or error}. {retry_hint()}"
         ) from error
     return [Path(name)]

@@ -82,17 +82,17 @@ class BarText:
     def __init__(self, total: int | None) -> None:
         self._total = total
         self._done = self._passed = 0
-        self._moved = time.monotonic()
+        self._last_step = time.monotonic()
 
     def advance(self, steps: int, passed: int) -> None:
         """Count the steps."""
         self._done += steps
         self._passed += passed
-        self._moved = time.monotonic()
+        self._last_step = time.monotonic()
 
     def __str__(self) -> str:
         rate = _rate(self._passed, self._done)
-        if self._total is None or time.monotonic() - self._moved < SLOW_SECONDS:
+        if self._total is None or time.monotonic() - self._last_step < SLOW_SECONDS:
             return rate
         waiting = "waiting for slow ones" if self._done else "waiting for the first one"
         return f"{rate}, {waiting}" if rate else waiting

@@ -56,15 +56,15 @@ def compare_command(
     from grader.reports.views import comparison as view
 
     files = output_files.check_outputs(outputs, [before.path, after.path, data])
-    runs = options.read([before, after], twice=True)
+    runs = options.read_runs([before, after], may_repeat=True)
     output_files.protect_inputs(files, [(Path(name.results), report) for name, report in runs])
     (a, first), (b, second) = runs
-    compared = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
+    comparison = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
 
     def sides() -> tuple[PageRun, PageRun]:
-        return _sides(runs, benchmark, data, quiet=quiet)
+        return _page_runs(runs, benchmark, data, quiet=quiet)
 
-    output_files.show_and_put(view.document(compared, sides), outputs, quiet=quiet, verbose=verbose)
+    output_files.show_and_write(view.document(comparison, sides), outputs, quiet=quiet, verbose=verbose)
 
 
 @click.command("report", short_help="Write reports of an earlier run, without grading again.")
@@ -98,34 +98,35 @@ def report_command(
     output_files.protect_inputs(files, [(results, report)])
     gaps: list[Gap] = []
 
-    def material(of: Report) -> Material:
-        found = load_for_results(results, of, data, benchmark=benchmark, predictions=predictions)
-        gaps[:] = found.gaps
-        return found
+    def load_material(report: Report) -> Material:
+        material = load_for_results(results, report, data, benchmark=benchmark, predictions=predictions)
+        gaps[:] = material.gaps
+        return material
 
-    def texts(of: Report) -> RawOutputs:
-        return outputs_for_results(results, of, predictions)
+    def load_outputs(report: Report) -> RawOutputs:
+        return outputs_for_results(results, report, predictions)
 
-    written = output_files.write(outputs, view.document(report, material, outputs=texts, reading=reading))
-    for path in () if quiet else written:
+    document = view.document(report, load_material, outputs=load_outputs, reading=reading)
+    paths = output_files.write(outputs, document)
+    for path in () if quiet else paths:
         say(f"Wrote {path}")
     # A problem with a file that the user named is printed with --quiet as well.
-    named = {"questions": data, "predictions": predictions}
+    user_files = {"questions": data, "predictions": predictions}
     for gap in gaps:
-        if not quiet or named.get(gap.what) is not None:
+        if not quiet or user_files.get(gap.what) is not None:
             say(gap.in_words())
 
 
-def _sides(
+def _page_runs(
     runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: Path | None, *, quiet: bool
 ) -> tuple[PageRun, PageRun]:
-    """Collect what the items of two runs hold, and say what there is not."""
+    """Load the material of both runs, and print what is missing."""
     from grader.decisions.comparison import distinct_names
     from grader.reports.findings import findings_of
     from grader.reports.material import load_for_results
     from grader.reports.web.items import PageRun
 
-    sides = [
+    page_runs = [
         PageRun(
             name=name.short,
             findings=findings_of(report),
@@ -133,8 +134,8 @@ def _sides(
         )
         for name, (_, report) in zip(distinct_names([name for name, _ in runs]), runs, strict=True)
     ]
-    for gap in dict.fromkeys(gap.in_words() for side in sides for gap in side.material.gaps):
+    for gap in dict.fromkeys(gap.in_words() for run in page_runs for gap in run.material.gaps):
         if not quiet:
             say(gap)
-    before, after = sides
+    before, after = page_runs
     return before, after

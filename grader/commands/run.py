@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from grader.commands import github, options, output_files
-from grader.commands.console import AGAIN, say
+from grader.commands.console import RETRY_HINT, say
 from grader.commands.gates import Gates, finish
 from grader.errors import DataUnavailableError, GradeError, InterruptedRunError, UsageError
 from grader.files.user_files import real_path
@@ -20,7 +20,7 @@ from grader.files.user_files import real_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grader.commands.gates import Decided
+    from grader.commands.gates import GateDecisions
     from grader.grading.inputs import Setup
     from grader.grading.report import Graded
     from grader.reports.document import Document
@@ -47,35 +47,36 @@ UNCACHED = "Interrupted. With --no-cache, nothing is kept of a file that is not 
 @click.option("--output-dir", type=options.PATH, metavar="DIR", help="Write all files to DIR, not beside PREDICTIONS.")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and gate decisions.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show all groups, and the evidence for every verdict.")
-def run_command(predictions: tuple[str, ...], *, join: bool, **given: Any) -> int:
+def run_command(predictions: tuple[str, ...], *, join: bool, **options: Any) -> int:
     """Grade PREDICTIONS (a file, or `-` for standard input).
 
     Several files are graded one after the other, as a loop in a shell would do it. The exit code is then that of the
     worst file (130 is the worst, then 2, 3, 1, 4, 0). With --join, they are one run.
     """
     try:
-        return grade_files(predictions, join=join, **given)
+        return grade_files(predictions, join=join, **options)
     except DataUnavailableError as error:
         if click.get_current_context().get_parameter_source("benchmark") is not ParameterSource.DEFAULT:
             raise
         raise DataUnavailableError(
-            f"{error}\n{given['benchmark']} is the default; -b names another benchmark."
+            f"{error}\n{options['benchmark']} is the default; -b names another benchmark."
         ) from error
 
 
-def grade_files(predictions: Sequence[str], *, join: bool = False, **given: Any) -> int:
+def grade_files(predictions: Sequence[str], *, join: bool = False, **options: Any) -> int:
     """Grade files with the parsed options of the command; return the exit code. Raises a GradeError."""
     from grader.grading.inputs import choose
     from grader.options import Options
 
-    run_options = Options(**{name: given.pop(name) for name in Options.__struct_fields__ if name in given})
-    shown = {name: given.pop(name) for name in ("outputs", "quiet", "verbose")}
+    run_options = Options(**{name: options.pop(name) for name in Options.__struct_fields__ if name in options})
+    output_options = {name: options.pop(name) for name in ("outputs", "quiet", "verbose")}
     setup = choose(run_options)
-    command = Command(setup=setup, gates=Gates.of_options(setup, **given), **shown)
+    # The other options are those of gates.
+    command = Command(setup=setup, gates=Gates.from_options(setup, **options), **output_options)
     try:
         if join or len(predictions) == 1:
-            return _run(predictions, command)
-        return _run_several(predictions, command)
+            return _grade_run(predictions, command)
+        return _grade_several(predictions, command)
     except KeyboardInterrupt:
         if run_options.cache:
             raise
@@ -102,7 +103,7 @@ class Command:
         return output_files.check_outputs(self.outputs, inputs, baseline=self.gates.baseline, folder=folder)
 
 
-def _run(predictions: Sequence[str], command: Command) -> int:
+def _grade_run(predictions: Sequence[str], command: Command) -> int:
     """Read and grade one file, or several that are one run, show the results, and write them; return the exit code."""
     from grader.commands.progress import watcher
     from grader.grading import grade
@@ -112,25 +113,25 @@ def _run(predictions: Sequence[str], command: Command) -> int:
     with command.files(predictions) as outputs:
         with watcher(quiet=command.quiet) as observer:
             graded = grade(source, command.setup, observer, outputs=outputs, before=gates.check, every_column=has_page)
-        decided = gates.decide(graded.report)
-        view, gaps = _view(graded, Path(predictions[0]), decided, command, has_page=has_page)
+        decisions = gates.decide(graded.report)
+        document, gaps = _lazy_document(graded, Path(predictions[0]), decisions, command, has_page=has_page)
         # The table is shown before files are written: on a full disk the files are lost, but not the metrics.
         if not command.quiet:
-            output_files.show(view(), verbose=command.verbose)
-        again = functools.partial(_report_again, graded=graded, command=command)
-        unwritten = output_files.write_run(graded, view, command.outputs, again, quiet=command.quiet)
+            output_files.show(document(), verbose=command.verbose)
+        retry_hint = functools.partial(_retry_hint, graded=graded, command=command)
+        unwritten = output_files.write_run(graded, document, command.outputs, retry_hint, quiet=command.quiet)
         for gap in () if command.quiet else dict.fromkeys(gap.in_words() for gap in gaps):
             say(gap)
-        github.summarise(view)
-        return finish(graded.report, decided, unwritten)
+        github.summarise(document)
+        return finish(graded.report, decisions, unwritten)
 
 
-def _view(
-    graded: Graded, path: Path, decided: Decided, command: Command, *, has_page: bool
+def _lazy_document(
+    graded: Graded, path: Path, decisions: GateDecisions, command: Command, *, has_page: bool
 ) -> tuple[Callable[[], Document], list[Gap]]:
-    """Return a run's document, and what it turns out not to show.
+    """Return a function that returns a run's document, and a list for what the document cannot show.
 
-    It is made when it is needed first, and kept: a quiet run without reports never needs it.
+    The document is made at the first call, which also fills the list: a quiet run without reports never needs it.
     """
     from grader.reports.material import Sources
     from grader.reports.views import run
@@ -146,20 +147,20 @@ def _view(
         run.document,
         graded.report,
         sources.load,
-        decided.results,
+        decisions.results,
         outputs=sources.outputs,
         reading=command.gates.reading,
     )
     return functools.cache(make), sources.gaps
 
 
-def _report_again(name: str, *, graded: Graded, command: Command) -> str:
-    """Return where the results are, and the command that writes a report from them."""
+def _retry_hint(name: str, *, graded: Graded, command: Command) -> str:
+    """Return where the results are, and the command that writes the report `name` from them."""
     from grader.results.outputs import results_path
 
     options, reading = command.setup.options, command.gates.reading
     if graded.stem is None:
-        return AGAIN
+        return RETRY_HINT
     results = results_path(graded.stem)
     words = ["grade", "report", str(results), "-o", name]
     words += ["-b", options.benchmark] if options.benchmark != graded.report.benchmark else []
@@ -170,25 +171,25 @@ def _report_again(name: str, *, graded: Graded, command: Command) -> str:
     return f"The results are in {results}. Make room, or name another file, and run `{shlex.join(words)}`."
 
 
-GRAVEST = (2, 3, 1, 4, 0)
-"""Exit codes, the most severe first. An interruption (130) is even worse: it ends the command."""
+MOST_SEVERE_FIRST = (2, 3, 1, 4, 0)
+"""Exit codes. An interruption (130) is even worse: it ends the command."""
 
 
-def _run_several(files: Sequence[str], command: Command) -> int:
+def _grade_several(files: Sequence[str], command: Command) -> int:
     """Grade one file after the other, as a loop in a shell would; return the most severe exit code."""
-    _check_several(files, command)
-    codes = {_one_of_several(file, command) for file in files}
-    return next(code for code in GRAVEST if code in codes)
+    _check_different_outputs(files, command)
+    codes = {_grade_one_of_several(file, command) for file in files}
+    return next(code for code in MOST_SEVERE_FIRST if code in codes)
 
 
-def _one_of_several(file: str, command: Command) -> int:
+def _grade_one_of_several(file: str, command: Command) -> int:
     """Grade one file. An error ends only the run of this file."""
     # A quiet run without a gate says nothing, unless it fails.
     is_silent = command.quiet and not command.gates
     if not is_silent:
         say(f"{file}:")
     try:
-        return _run([file], command)
+        return _grade_run([file], command)
     except InterruptedRunError:
         raise
     except GradeError as error:
@@ -196,7 +197,7 @@ def _one_of_several(file: str, command: Command) -> int:
         return error.exit_code
 
 
-def _check_several(files: Sequence[str], command: Command) -> None:
+def _check_different_outputs(files: Sequence[str], command: Command) -> None:
     """Raise UsageError if one file's run would replace what another one's wrote."""
     from grader.results.outputs import stem_in
 
@@ -206,9 +207,9 @@ def _check_several(files: Sequence[str], command: Command) -> None:
             "write the reports later: grade report RESULTS -o FILE."
         )
     stems = [stem_in(command.setup.options.output_dir, Path(file)) for file in files]
-    places = [stem and real_path(stem) for stem in stems]
-    for file, stem, place in zip(files, stems, places, strict=True):
-        if places.count(place) > 1:
+    real_stems = [stem and real_path(stem) for stem in stems]
+    for file, stem, real_stem in zip(files, stems, real_stems, strict=True):
+        if real_stems.count(real_stem) > 1:
             raise UsageError(
                 f"{file} and another file would write the same {stem}_results.json. Grade them one by one, with "
                 "different folders for --output-dir."

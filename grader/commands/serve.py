@@ -31,7 +31,7 @@ TOKEN = "GRADE_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 @click.option("--max-waiting", type=click.IntRange(min=1), default=8192, show_default=True, metavar="N",
               help="Maximum number of samples at a time; above it, requests get HTTP 429.")  # fmt: skip
 def serve_command(
-    *, host: str, port: int, token_file: Path | None, wait: float, body: str, max_waiting: int, **given: Any
+    *, host: str, port: int, token_file: Path | None, wait: float, body: str, max_waiting: int, **settings: Any
 ) -> None:
     """Grade samples that are sent over HTTP, for example as rewards in a training loop.
 
@@ -45,7 +45,7 @@ def serve_command(
     token = _token(token_file)
     check_access(host, token)
     limits = ServerLimits(body_bytes=_size(body), waiting=max_waiting, wait=wait)
-    samples = Samples(settings_of({name: value for name, value in given.items() if value is not None}).options)
+    samples = Samples(settings_of({name: value for name, value in settings.items() if value is not None}).options)
     serve(samples, host, port, limits=limits, token=token, say=lambda address: say(f"Listening on {address}"))
     say("Stopped.")
 

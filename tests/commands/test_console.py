@@ -8,7 +8,7 @@ import termios
 
 import pytest
 
-from grader.commands.console import columns, say, writing
+from grader.commands.console import columns, say, write_files
 from grader.errors import InfrastructureError
 
 
@@ -17,7 +17,7 @@ def test_a_file_that_could_not_be_written_is_named_without_a_number_of_the_syste
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a_results.json")
 
     with pytest.raises(InfrastructureError) as caught:
-        writing(full)  # type: ignore[arg-type]
+        write_files(full)  # type: ignore[arg-type]
     assert str(caught.value) == (
         "The results could not be written: a_results.json: No space left on device. "
         "Make room, or write to another folder, and run the command again."
