@@ -61,28 +61,39 @@ def receive(read: Read) -> Any:
 
 
 def send_parcel(write: Write, message: object) -> None:
-    """Send a message that has bytes anywhere. The grader's side is grader/sandbox/channel.py."""
+    """Send a message that has bytes anywhere: as references to what stands behind its JSON.
+
+    The grader's side is grader/sandbox/channel.py.
+    """
     parts: list[bytes] = []
-    start = 0
+    size = 0
 
-    def put(part: bytes) -> dict[str, list[int]]:
-        nonlocal start
+    def take_out(part: bytes) -> dict[str, list[int]]:
+        nonlocal size
         parts.append(part)
-        start += len(part)
-        return {PART: [start - len(part), start]}
+        size += len(part)
+        return {PART: [size - len(part), size]}
 
-    head = json.JSONEncoder(separators=(",", ":"), default=put).encode(message).encode()
+    head = json.JSONEncoder(separators=(",", ":"), default=take_out).encode(message).encode()
     send_bytes(write, b"".join([struct.pack(">I", len(head)), head, *parts]))
 
 
 def receive_parcel(read: Read) -> Any:
-    """Return the next message that has bytes anywhere."""
+    """Return the next message that `send_parcel` has sent."""
     data = receive_bytes(read)
     try:
         start = 4 + struct.unpack(">I", data[:4])[0]
-        take = lambda found: data[slice(*(start + at for at in found[PART]))] if found.keys() == {PART} else found  # noqa: E731
-        return json.loads(data[4:start], object_hook=take if b'{"part":[' in data[:start] else None)
-    except (ValueError, RecursionError, struct.error) as error:
+
+        def put_back(item: dict[str, Any]) -> Any:
+            """Return the bytes for which a reference stands; any other item as it is."""
+            if item.keys() != {PART}:
+                return item
+            begin, end = item[PART]
+            return data[start + begin : start + end]
+
+        has_bytes = b'{"part":[' in data[:start]
+        return json.loads(data[4:start], object_hook=put_back if has_bytes else None)
+    except (ValueError, TypeError, RecursionError, struct.error) as error:
         raise ClosedError(f"not a message: {error}") from None
 
 

@@ -65,7 +65,7 @@ def test_no_name_leads_to_code_of_the_sandbox(supervisor: Supervisor, job: dict[
     assert "found: !" in said, said
 
 
-@pytest.mark.parametrize("name", ["judging", "grade_sandbox.judging.judging", "runner"])
+@pytest.mark.parametrize("name", ["judging", "grade_sandbox.judging.server", "runner"])
 def test_the_linter_knows_none_of_it_either(supervisor: Supervisor, name: str) -> None:
     assert "Unable to import" in done(supervisor, {"lint": True, "head": f"import {name}\n", "test": ""})
 

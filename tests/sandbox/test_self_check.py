@@ -60,8 +60,8 @@ def graded(folder: Path) -> Report:
 @pytest.mark.parametrize(
     ("name", "what", "to", "kind"),
     [
-        ("grade_sandbox/judging/judging.py", '"confirmed": not reason', '"confirmed": bool(reason)', "judge"),
-        ("grade_sandbox/judging/judging.py", '"confirmed": not reason', '"confirmed": True', "judge"),
+        ("grade_sandbox/judging/server.py", '"confirmed": not reason', '"confirmed": bool(reason)', "judge"),
+        ("grade_sandbox/judging/server.py", '"confirmed": not reason', '"confirmed": True', "judge"),
         ("grade_sandbox/official/official_run.py", 'append("passed")', 'append("right")', "run"),
     ],
 )
@@ -77,7 +77,7 @@ def test_a_sandbox_that_misjudges_is_replaced_before_it_judges_anything(
     tmp_path: Path, broken: Broken, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sound_folder = resources.folder
-    broken("grade_sandbox/judging/judging.py", '"confirmed": not reason', '"confirmed": bool(reason)')
+    broken("grade_sandbox/judging/server.py", '"confirmed": not reason', '"confirmed": bool(reason)')
     broken_folder, sound = resources.folder, bubblewrap.Bubblewrap.start
     folders = [broken_folder]
 

@@ -40,7 +40,7 @@ def candidate(spec: "Candidate", channel_fd: int) -> None:
     process.enlarge_stack()
     process.seed()
     channel = _Channel(channel_fd)
-    process.hear_alarm(channel.finish)
+    process.install_alarm_handler(channel.finish)
     sys.stdin = sys.stderr = process.Streams()
     printed = sys.stdout = process.Streams()
     try:

@@ -40,6 +40,7 @@ CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
     0x20000000,
     0x40000000,
 )
+PR_CAPBSET_DROP, LINUX_CAPABILITY_VERSION_3, MAX_CAPABILITIES = 24, 0x20080522, 64
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 0x4000, 0x40000
 
 
@@ -87,14 +88,14 @@ class Uids:
         """Remove the files left by programs in `slots`; return False if some remain."""
         for slot in slots:
             self._remove_scratch(slot)
-        if not self._left(slots):
+        if not self._remaining_names(slots):
             return True
         for slot in slots:
             self._as_user(self.first_uid + slot, lambda: empty(SCRATCH, SHM))
             self._remove_scratch(slot)
-        return not self._left(slots)
+        return not self._remaining_names(slots)
 
-    def _left(self, slots: Collection[int]) -> list[str]:
+    def _remaining_names(self, slots: Collection[int]) -> list[str]:
         """Return the names in the writable folders, except the folder of a linter that is not among `slots`."""
         names = os.listdir(SHM)
         linter = self.first_uid + LINTER_SLOT
@@ -110,10 +111,10 @@ class Uids:
         with contextlib.suppress(OSError):
             os.rmdir(f"{SCRATCH}/{self.first_uid + slot}")
 
-    def kill_all(self, slots: Iterable[int], strangers: Iterable[int]) -> None:
+    def kill_all(self, slots: Iterable[int], unknown_pids: Iterable[int]) -> None:
         """Kill every process of these slots. kill(-1) as that user cannot miss a process that is forking."""
         # Kill them one by one first: a program that keeps stopping its user's processes would also stop the next step.
-        _kill(strangers)
+        _kill(unknown_pids)
         for slot in slots:
             self._as_user(self.first_uid + slot, lambda: os.kill(-1, signal.SIGKILL))
 
@@ -208,9 +209,9 @@ class Namespaces:
         """Return True: files, shared memory and processes have ended with their namespaces."""
         return True
 
-    def kill_all(self, slots: Iterable[int], strangers: Iterable[int]) -> None:
+    def kill_all(self, slots: Iterable[int], unknown_pids: Iterable[int]) -> None:
         """Kill the first process of each namespace, which ends all others in it."""
-        _kill(strangers)
+        _kill(unknown_pids)
 
 
 def _kill(pids: Iterable[int]) -> None:
@@ -231,11 +232,12 @@ def _mount(source: str | None, target: str, kind: str | None, flags: int, option
 
 def _drop_capabilities() -> None:
     """Empty the bounding, permitted, effective and inheritable capability sets."""
-    for capability in range(64):
-        if process.libc.prctl(24, ctypes.c_ulong(capability), 0, 0, 0) < 0:  # PR_CAPBSET_DROP
-            break
-    header = struct.pack("Ii", 0x20080522, 0)
-    process.check(process.libc.capset(header, struct.pack("6I", *[0] * 6)), "capset")
+    for capability in range(MAX_CAPABILITIES):
+        if process.libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) < 0:
+            break  # The kernel has no more.
+    this_process = struct.pack("Ii", LINUX_CAPABILITY_VERSION_3, 0)
+    no_capabilities = struct.pack("6I", *[0] * 6)
+    process.check(process.libc.capset(this_process, no_capabilities), "capset")
 
 
 def _wait_as_init(program: int) -> int:

@@ -117,7 +117,9 @@ _AF_UNIX = 1
 def seccomp_program(machine: str) -> bytes | None:
     """Return the BPF program (bytes) that refuses dangerous calls with EPERM; None for an unknown machine.
 
-    Layout of its input: struct seccomp_data of linux/seccomp.h (nr at 0, arch at 4, args from 16).
+    Layout of its input: struct seccomp_data of linux/seccomp.h (nr at 0, arch at 4, args from 16). An instruction is
+    (operation, how many to skip if it holds, how many if not, operand). File locks (`flock`, and those of `fcntl`) do
+    nothing and succeed, so that programs that use them go on.
     """
     if machine not in _ARCH:
         return None
@@ -205,20 +207,25 @@ def limit_resources(*, memory_bytes: int, address_space: bool) -> None:
         (resource.RLIMIT_SIGPENDING, 1024),
     ]
     if address_space:
-        # A program can grow between two checks of the watch, but never beyond this.
+        # A program can grow between two checks of the watch, but never beyond this. It bounds address space, of which
+        # libraries and threads reserve more than they use.
         limits.append((resource.RLIMIT_AS, 2 * memory_bytes + (1 << 30)))
-    for which, wanted in limits:
-        _, hard = resource.getrlimit(which)
-        value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(which, (value, value))
+    for resource_number, limit in limits:
+        _, hard = resource.getrlimit(resource_number)
+        value = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(resource_number, (value, value))
+
+
+MESSAGE_SECONDS = 33
+"""CPU time beyond a program's limit for reading and writing its messages, at most: the largest ones need so much."""
 
 
 def limit_cpu(seconds: float) -> None:
     """Let the kernel end this process, some seconds later than the watch should have ended it.
 
-    The watch grants time for messages (dialogue.py), at most as much as these seconds for the largest ones.
+    The watch lets a program use KERNEL_TIMES as much time in the kernel as its limit, which is of user time.
     """
-    bound = int(4 * seconds) + 33
+    bound = int(4 * seconds) + MESSAGE_SECONDS
     resource.setrlimit(resource.RLIMIT_CPU, (bound, bound))
 
 
@@ -226,17 +233,14 @@ class TimeoutException(Exception):  # noqa: N818 - the official name: a program 
     """Raised in a program when its time is up."""
 
 
-def hear_alarm(tell: Callable[[], object] = bool) -> None:
-    """Let the watch's signal raise `TimeoutException` in this process, as the official evaluator's alarm does.
+def install_alarm_handler(before: Callable[[], object] = bool) -> None:
+    """Let the watch's signal call `before` and raise `TimeoutException`, as the official evaluator's alarm does."""
 
-    `tell` is called before.
-    """
-
-    def ring(*_: object) -> None:
-        tell()
+    def raise_timeout(*_: object) -> None:
+        before()
         raise TimeoutException("Timed out!")
 
-    signal.signal(signal.SIGALRM, ring)
+    signal.signal(signal.SIGALRM, raise_timeout)
 
 
 def restrict(*, memory_bytes: int, address_space: bool) -> None:

@@ -1,6 +1,6 @@
 """Judge the answers to inputs in the data: each is compared with the expected one, by a rule or by a checker.
 
-No candidate runs here. An answer may be a bomb: so this runs in a fork with limits, as tests do (judging.py).
+No candidate runs here. An answer may be a bomb: so this runs in a fork with limits, as tests do (server.py).
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ import sys
 from grade_sandbox import values
 from grade_sandbox.candidate.answering import RETURNED
 from grade_sandbox.confine import process
-from grade_sandbox.judging import script
+from grade_sandbox.judging import compiled_tests
 from grade_sandbox.judging.asking import Asker, UnconfirmedError
+from grade_sandbox.judging.compiled_tests import CompiledTests
 from grade_sandbox.judging.forks import run_in_fork
-from grade_sandbox.judging.script import Script
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +47,10 @@ def _derive_expected(spec: Task) -> dict[str, Any]:
 
     try:
         _note_in_library_comparisons()
-        tests = Script(spec)
-        names = {name: script.probable_origin(name) or "function" for name in script.undefined_names(tests)}
+        tests = CompiledTests(spec)
+        names = {
+            name: compiled_tests.probable_origin(name) or "function" for name in compiled_tests.undefined_names(tests)
+        }
         tree = ast.fix_missing_locations(_Rewriter().visit(ast.parse(spec["test"], "<tests>")))
         tests.run(compile(tree, "<tests>", "exec", dont_inherit=True), asker_of, names, _bind)
     except BaseException as error:

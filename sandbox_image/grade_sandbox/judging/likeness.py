@@ -240,7 +240,7 @@ class Likeness:
 
 def _comparison_context(tests: Tests) -> JudgeContext:
     """Return a context that reads the objects of classes that the program must write as objects of empty classes."""
-    _, classes, stubs = tests.script.classes()
+    _, classes, stubs = tests.compiled.classes()
     context = JudgeContext(classes)
     names = [name for name, stub in stubs.items() if isinstance(stub, type)]
     names += [name for name, origin in tests.spec["names"].items() if origin == "class"]

@@ -17,10 +17,10 @@ from grade_sandbox import operations, values
 from grade_sandbox.candidate.answering import RETURNED, Answerer, Program
 from grade_sandbox.candidate.state import CallState
 from grade_sandbox.confine import process
-from grade_sandbox.judging import asking, continuing, script
+from grade_sandbox.judging import asking, compiled_tests, continuing
 from grade_sandbox.judging.asking import Asker, UnconfirmedError
+from grade_sandbox.judging.compiled_tests import CompiledTests, reason_of
 from grade_sandbox.judging.forks import run_in_fork
-from grade_sandbox.judging.script import Script, reason_of
 from grade_sandbox.judging.views import JudgeContext, Ref
 
 TYPE_CHECKING = False
@@ -48,7 +48,7 @@ class Recording:
         """Why the tests cannot be compiled."""
         self._names: dict[str, str] = {}
         try:
-            self._script = Script(spec)
+            self._tests = CompiledTests(spec)
             self._continuing = continuing.ContinuingTests(spec["test"])
         except Exception as error:
             self._broken = values.error_text(error)
@@ -60,7 +60,9 @@ class Recording:
         """
         if self._broken:
             return {"refused": self._broken}
-        names_used = script.global_names(self._script.strict) | script.global_names(self._script.signature)
+        names_used = compiled_tests.global_names(self._tests.strict) | compiled_tests.global_names(
+            self._tests.signature
+        )
         if names_used & _EXECUTING or _UNPICKLES.search(self._spec["signature"] + self._spec["test"]):
             return {"refused": "the tests execute texts, which may be those of an answer"}
         recorded = run_in_fork(self._record_run, seconds) or {"failed": "it does not finish beside its tests"}
@@ -75,15 +77,15 @@ class Recording:
 
     def _run(self, code: types.CodeType, record: _Record, names: dict[str, str], **options: Any) -> Asker:
         process.swallow_output()
-        return self._script.run(code, record.asker, names, **options)
+        return self._tests.run(code, record.asker, names, **options)
 
     def _record_run(self) -> dict[str, Any]:
         """Record the calls. What the reference raises and the tests do not expect is a failure of the reference."""
         record = _Record()
         try:
-            names = script.undefined_names(self._script)
+            names = compiled_tests.undefined_names(self._tests)
             record.load(self._spec, names)
-            self._run(self._script.strict, record, record.names)
+            self._run(self._tests.strict, record, record.names)
             record.compare_other_objects()
         except BaseException as error:
             # The tests may catch the exception that refuses them, so that they end with another one.

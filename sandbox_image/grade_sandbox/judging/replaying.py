@@ -8,8 +8,8 @@ import json
 from grade_sandbox.confine import process
 from grade_sandbox.judging import continuing
 from grade_sandbox.judging.asking import Asker, UnconfirmedError
+from grade_sandbox.judging.compiled_tests import CompiledTests, reason_of
 from grade_sandbox.judging.forks import run_in_fork
-from grade_sandbox.judging.script import Script, reason_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Tests:
     def __init__(self, spec: JudgedTask) -> None:
         self.spec = spec
         self.calls = spec["calls"]
-        self.script = Script(spec)
+        self.compiled = CompiledTests(spec)
 
     def _run(
         self,
@@ -89,7 +89,7 @@ class Tests:
         replay = _Replay(self.calls, replies)
         verdict = "", ""
         try:
-            self.script.run(code, replay.asker_of, self.spec["names"], before)
+            self.compiled.run(code, replay.asker_of, self.spec["names"], before)
             if replay.asker is None or not replay.asker.call_count:
                 verdict = "the tests pass without a call", UnconfirmedError.kind
         except BaseException as error:
@@ -100,7 +100,7 @@ class Tests:
 
     def verdict(self, replies: Sequence[str]) -> tuple[str, str]:
         """Return ("", "") if every test passes, else (reason, kind). Call it in a fork."""
-        return self._run(self.script.strict, replies)
+        return self._run(self.compiled.strict, replies)
 
     def accepts(self, replies: Sequence[str], seconds: float) -> bool:
         """Whether the tests pass with these replies, within `seconds` of CPU time."""

@@ -47,7 +47,7 @@ def unsafe_execute(
     """Mirror the official function of this name, so that programs that inspect their callers find the same `result`."""
     try:
         process.swallow_output()
-        process.hear_alarm()
+        process.install_alarm_handler()
         exec(check_program, exec_globals)
         result.append("passed")
     except process.TimeoutException:

@@ -44,28 +44,28 @@ class KeptProcess:
         self.pid: int | None = None
         self.pids: tuple[int, ...] = ()
 
-    def prepare(self, *, numeric: bool = False) -> int:
-        """Ensure a process that is ready, with NumPy only if `numeric`; return its pid."""
-        if self.pid is None or numeric != self._numeric:
+    def prepare(self, *, with_numpy: bool = False) -> int:
+        """Ensure a process that is ready, with NumPy only if `with_numpy`; return its pid."""
+        if self.pid is None or with_numpy != self._numeric:
             self.stop()
-            self.start(numeric=numeric)
+            self.start(with_numpy=with_numpy)
         assert self.pid is not None
         if not self._is_ready:
             self._wait_until_ready(self.pid)
         return self.pid
 
-    def start(self, *, numeric: bool = False) -> None:
+    def start(self, *, with_numpy: bool = False) -> None:
         """Fork the process, and do not wait until it has loaded what it needs."""
         ours, theirs = socket.socketpair()
         read_end, write_end = os.pipe()
         with theirs:
             try:
                 fds = [theirs.fileno(), write_end]
-                pid = self._zygotes.start(self._kind, self._slot, {}, fds, LIFETIME_CPU_SECONDS, numeric=numeric)
+                pid = self._zygotes.start(self._kind, self._slot, {}, fds, LIFETIME_CPU_SECONDS, with_numpy=with_numpy)
             finally:
                 os.close(write_end)
         self.socket, self.result_fd, self.pid = ours, read_end, pid
-        self._numeric, self._is_ready = numeric, False
+        self._numeric, self._is_ready = with_numpy, False
         self.pids = (pid,)
 
     def _wait_until_ready(self, pid: int) -> None:

@@ -110,8 +110,8 @@ class Supervisor:
         spec = {"program": program, "file": job.get("file", False)}
         spec |= {"failed_prefix": job["failed_prefix"], "timed_out": job["timed_out"]}
         with _pipe() as (read_end, write_end):
-            fds, numeric = [write_end.fileno()], needs_numpy([program])
-            pid = self.zygotes.start("official", OFFICIAL_SLOT, spec, fds, job["cpu"], numeric=numeric)
+            fds, with_numpy = [write_end.fileno()], needs_numpy([program])
+            pid = self.zygotes.start("official", OFFICIAL_SLOT, spec, fds, job["cpu"], with_numpy=with_numpy)
             write_end.close()
             one_result = dialogue.OneResult(read_end, _OFFICIAL)
             return self._run_to_end(job, pid, OFFICIAL_SLOT, one_result, alarm=True, grace=0.0)
@@ -132,9 +132,9 @@ class Supervisor:
         candidate, calls = request["candidate"], request["calls"]
         max_bytes = candidate.get("max_answer_bytes", 0)
         cpu = job["cpu"] + (dialogue.MAX_SECONDS if max_bytes else 0)
-        numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
+        with_numpy = needs_numpy([candidate["signature"], candidate["source"]], calls)
         spec = {**candidate, "kept": values.references(calls)}
-        with self._started_process(job, "candidate", spec, cpu, numeric=numeric) as (pid, fd):
+        with self._started_process(job, "candidate", spec, cpu, with_numpy=with_numpy) as (pid, fd):
             lock_step = dialogue.LockStep(
                 fd,
                 calls,
@@ -146,16 +146,16 @@ class Supervisor:
         return outcome | ({"unsure": True} if lock_step.is_unsure else {})
 
     def _run_script(self, job: Job, request: Script) -> dict[str, Any]:
-        """Run a program once for each input; see script.py. The limits are those of one run."""
+        """Run a program once for each input; see stdin_program.py. The limits are those of one run."""
         source = request["script"]
-        numeric = needs_numpy([source])
-        with self._started_process(job, "script", {"source": source}, job["cpu"], numeric=numeric) as (pid, fd):
+        with_numpy = needs_numpy([source])
+        with self._started_process(job, "script", {"source": source}, job["cpu"], with_numpy=with_numpy) as (pid, fd):
             max_seconds = request.get("max_seconds", dialogue.MAX_SECONDS)
             return self._run_to_end(job, pid, CANDIDATE_SLOT, dialogue.ScriptRuns(fd, request["calls"], max_seconds))
 
     @contextlib.contextmanager
     def _started_process(
-        self, job: Job, kind: str, spec: Mapping[str, object], cpu: float, *, numeric: bool
+        self, job: Job, kind: str, spec: Mapping[str, object], cpu: float, *, with_numpy: bool
     ) -> Iterator[tuple[int, int]]:
         """Start a process to which a program's input is sent; yield its pid, and this side of the channel."""
         ours, theirs = socket.socketpair()
@@ -163,11 +163,13 @@ class Supervisor:
         with ours:
             with theirs:
                 fds = [theirs.fileno()]
-                pid = self.zygotes.start(kind, CANDIDATE_SLOT, spec, fds, cpu, numeric=numeric, hash_seed=hash_seed)
+                pid = self.zygotes.start(
+                    kind, CANDIDATE_SLOT, spec, fds, cpu, with_numpy=with_numpy, hash_seed=hash_seed
+                )
             yield pid, ours.fileno()
 
     def _judge(self, job: Job) -> dict[str, Any]:
-        """Let the tests judge recorded answers; see judging.py."""
+        """Let the tests judge recorded answers; see server.py."""
         request = job["judge"]
         task, transcript, by_assertion = request["task"], request["transcript"], request.get("by_assertion", False)
         outcome = self._run_tests(job, "judge", task, transcript, fields=_JUDGED, by_assertion=by_assertion)
@@ -190,7 +192,7 @@ class Supervisor:
         by_assertion: bool = False,
     ) -> dict[str, Any]:
         """Run a task's tests in a fork of the process that has them. `transcript`: see jobs.Judge."""
-        pid = self.judge.prepare(numeric=_judge_needs_numpy(work, task, transcript))
+        pid = self.judge.prepare(with_numpy=_judge_needs_numpy(work, task, transcript))
         results = dialogue.Results(self.judge.result_fd, fields, limit)
         observed = self._watch(job, pid, results)
         max_cpu = job["cpu"] * (dialogue.LATER_TIME_FACTOR if work == "judge" else 1)
@@ -198,7 +200,7 @@ class Supervisor:
             {"work": work, "cpu": max_cpu, "task": task, "transcript": transcript, "by_assertion": by_assertion}
         )
         observed.wait()
-        self._kill_strangers()
+        self._kill_unknown_processes()
         end = self.judge.wait_for_end(results)
         if end["left_files"]:
             self.judge.stop()
@@ -311,33 +313,33 @@ class Supervisor:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
         end = self.zygotes.reap(pid)
-        self._kill_strangers()
+        self._kill_unknown_processes()
         if not self.isolation.clean([slot]):
             # This program's result is valid, but no other may run in the presence of its files.
             self.retired = "files of a program cannot be removed"
         return end
 
-    def _kill_strangers(self) -> None:
+    def _kill_unknown_processes(self) -> None:
         deadline = time.monotonic() + 10
-        while strangers := self._strangers():
+        while pids := self._unknown_processes():
             if time.monotonic() > deadline:
-                raise DamagedError(f"{len(strangers)} processes of a program do not end")
+                raise DamagedError(f"{len(pids)} processes of a program do not end")
             # The process that judges has a special slot; processes there are killed one by one.
-            self.isolation.kill_all(() if self.judge.pids else SLOTS, strangers)
+            self.isolation.kill_all(() if self.judge.pids else SLOTS, pids)
             time.sleep(0.001)
 
-    def _strangers(self) -> list[int]:
+    def _unknown_processes(self) -> list[int]:
         """Return the pids of unknown living processes. Orphans become children of process 1; if this is it, reap."""
         known = self.known()
-        strangers = watch.processes(known)
-        if not strangers:
+        pids = watch.processes(known)
+        if not pids:
             return []
         if os.getpid() == 1:
-            for pid in strangers:
+            for pid in pids:
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(pid, os.WNOHANG)
-            strangers = watch.processes(known)
-        return strangers
+            pids = watch.processes(known)
+        return pids
 
 
 def _settled(outcome: dict[str, Any], *, is_examined: bool, is_alone: bool) -> dict[str, Any]:

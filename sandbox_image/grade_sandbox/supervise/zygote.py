@@ -23,9 +23,9 @@ import sys
 from typing import NamedTuple
 
 from grade_sandbox import wire
-from grade_sandbox.candidate import answering, script
+from grade_sandbox.candidate import answering, stdin_program
 from grade_sandbox.confine import isolation, process
-from grade_sandbox.judging import judging
+from grade_sandbox.judging import server
 from grade_sandbox.lint import linter
 from grade_sandbox.official import official_run
 from grade_sandbox.values import has_arrays
@@ -47,8 +47,8 @@ _NAMES_NUMPY = ("numpy", "pandas", "np.", "pd.")
 KINDS: dict[str, Callable[..., object]] = {
     "official": official_run.official,
     "candidate": answering.candidate,
-    "script": script.script,
-    "judge": judging.judge,
+    "script": stdin_program.serve_runs,
+    "judge": server.serve,
     "linter": linter.serve,
 }
 _KINDS = tuple(KINDS)
@@ -69,7 +69,7 @@ def needs_numpy(texts: Iterable[str], messages: Iterable[str] = ()) -> bool:
     return any(word in text for text in texts for word in _NAMES_NUMPY) or any(map(has_arrays, messages))
 
 
-def serve(channel: socket.socket, chosen_isolation: Isolation, *, numeric: bool) -> None:
+def serve(channel: socket.socket, chosen_isolation: Isolation, *, with_numpy: bool) -> None:
     """Fork and reap on request until the supervisor has ended; never returns.
 
     NumPy is loaded with the first request, because a zygote that nobody needs shall cost no memory.
@@ -85,7 +85,7 @@ def serve(channel: socket.socket, chosen_isolation: Isolation, *, numeric: bool)
             if not data:
                 return
             if not is_warm:
-                _load(NUMERIC if numeric else ())
+                _load(NUMERIC if with_numpy else ())
                 gc.collect()
                 gc.freeze()
                 is_warm = True
@@ -155,10 +155,10 @@ class Zygotes:
     def __init__(self, chosen_isolation: Isolation, settings: Mapping[str, Any]) -> None:
         self._settings = settings
         zygotes = {
-            (numeric, 0): _fork_with_channel(
-                functools.partial(serve, chosen_isolation=chosen_isolation, numeric=numeric)
+            (with_numpy, 0): _fork_with_channel(
+                functools.partial(serve, chosen_isolation=chosen_isolation, with_numpy=with_numpy)
             )
-            for numeric in (False, True)
+            for with_numpy in (False, True)
         }
         self._pids = {key: pid for key, (pid, _) in zygotes.items()}
         """(whether it has NumPy, hash seed) -> the pid of a zygote."""
@@ -172,14 +172,14 @@ class Zygotes:
         """The pids of the zygotes themselves."""
         return self._pids.values()
 
-    def _zygote(self, *, numeric: bool, hash_seed: int) -> int:
+    def _zygote(self, *, with_numpy: bool, hash_seed: int) -> int:
         """Return the pid of a zygote with this hash seed, which is started if there is none."""
-        key = numeric, hash_seed
+        key = with_numpy, hash_seed
         if key not in self._pids:
             # Only one of them stays: each would take memory from the programs of this sandbox.
             for reseeded in [key for key in self._pids if key[1]]:
                 self._end(self._pids.pop(reseeded))
-            self._pids[key], channel = _spawn(self._settings, hash_seed, numeric=numeric)
+            self._pids[key], channel = _spawn(self._settings, hash_seed, with_numpy=with_numpy)
             self._channels[self._pids[key]] = channel
         return self._pids[key]
 
@@ -207,11 +207,11 @@ class Zygotes:
         fds: Iterable[int],
         cpu: float,
         *,
-        numeric: bool,
+        with_numpy: bool,
         hash_seed: int = 0,
     ) -> int:
         """Fork a `kind` process and send it its task; `fds` are passed on (and stay open here)."""
-        zygote = self._zygote(numeric=numeric, hash_seed=hash_seed)
+        zygote = self._zygote(with_numpy=with_numpy, hash_seed=hash_seed)
         read_end, write_end = os.pipe()
         try:
             request = _REQUEST.pack(_KINDS.index(kind), slot, 0, cpu)
@@ -236,12 +236,12 @@ class Zygotes:
         return End(status if is_done else None, cpu, peak)
 
 
-def _spawn(settings: Mapping[str, Any], hash_seed: int, *, numeric: bool) -> tuple[int, socket.socket]:
+def _spawn(settings: Mapping[str, Any], hash_seed: int, *, with_numpy: bool) -> tuple[int, socket.socket]:
     """Start a zygote that is a new interpreter, with this hash seed; return its pid, and the channel to it."""
 
     def execute(channel: socket.socket) -> None:
         channel.set_inheritable(True)
-        own_settings = {"channel": channel.fileno(), "numeric": numeric}
+        own_settings = {"channel": channel.fileno(), "with_numpy": with_numpy}
         own_settings |= {name: settings[name] for name in ("memory", "first_uid")}
         text = json.dumps(own_settings)
         environment = os.environ | {"PYTHONHASHSEED": str(hash_seed), "LD_BIND_NOW": "1", "GRADE_ZYGOTE": text}
@@ -258,7 +258,7 @@ def serve_if_spawned() -> None:
         for name in ("PYTHONHASHSEED", "LD_BIND_NOW"):
             del os.environ[name]
         usable = isolation.usable(settings["memory"], settings["first_uid"])
-        serve(socket.socket(fileno=settings["channel"]), usable, numeric=settings["numeric"])
+        serve(socket.socket(fileno=settings["channel"]), usable, with_numpy=settings["with_numpy"])
 
 
 def _fork_with_channel(body: Callable[[socket.socket], object]) -> tuple[int, socket.socket]:

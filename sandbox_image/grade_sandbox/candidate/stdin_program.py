@@ -28,9 +28,11 @@ MAX_PRINTED = 4_000_000
 """Maximum size of the output of one run in bytes; the rest is cut. In JSON, it is at most six times as large."""
 MAX_SHOWN = 2000
 """Bytes at the end of the standard error of one run, of which the last line is reported."""
+MAX_FRAMES = 8
+"""Frames of a traceback, the innermost ones: all of a deep recursion would take time, and more than these bytes."""
 
 
-def script(spec: "dict[str, Any]", channel_fd: int) -> None:
+def serve_runs(spec: "dict[str, Any]", channel_fd: int) -> None:
     """Run a program once for each input that arrives, until the channel closes."""
     channel = socket.socket(fileno=channel_fd)
     # What a run leaves becomes a child of this process, which can then wait for its end.
@@ -40,37 +42,46 @@ def script(spec: "dict[str, Any]", channel_fd: int) -> None:
     except BaseException as error:
         wire.send(channel.send, {"failed": wire.clip(f"{type(error).__name__}: {error}")})
         return
-    # All that a script has before its first line is made here, once: a fork copies each page that it writes to.
-    process.enlarge_stack()
-    _stand_in(_files(b""))
-    process.close_all_but((channel_fd,))
-    _open_streams()
-    main = types.ModuleType("__main__")
-    main.__dict__.update(__builtins__=builtins, __file__=process.FILE)
-    sys.modules["__main__"], sys.argv = main, [process.FILE]
-    gc.collect()
-    gc.freeze()
+    main_module = _prepare(channel_fd)
     wire.send(channel.send, {"compiled": True})
     folder = f"{os.getcwd()}/run"
     while True:
         try:
-            given = wire.receive_bytes(channel.recv)
+            stdin = wire.receive_bytes(channel.recv)
         except (wire.ClosedError, OSError):
             return
-        wire.send(channel.send, _run(lambda: _execute(code, main), given, folder))
+        wire.send(channel.send, _run(lambda: _execute(code, main_module), stdin, folder))
 
 
-def _files(given: bytes) -> "list[int]":
-    """Return nameless files for the three standard streams; the first one has the input `given`."""
+def _prepare(channel_fd: int) -> types.ModuleType:
+    """Make all that a script has before its first line, once: a fork copies each page that it writes to.
+
+    Return the module that it is. The order matters: streams are opened on descriptors, and no other is inherited.
+    """
+    process.enlarge_stack()
+    _replace_descriptors(_stream_files(b""))
+    process.close_all_but((channel_fd,))
+    _open_streams()
+    main_module = types.ModuleType("__main__")
+    main_module.__dict__.update(__builtins__=builtins, __file__=process.FILE)
+    sys.modules["__main__"], sys.argv = main_module, [process.FILE]
+    gc.collect()
+    gc.freeze()
+    return main_module
+
+
+def _stream_files(stdin: bytes) -> "list[int]":
+    """Return nameless files for the three standard streams."""
     fds = [os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600) for _ in range(3)]
-    view = memoryview(given)
+    view = memoryview(stdin)
     while view:
         view = view[os.write(fds[0], view) :]
     os.lseek(fds[0], 0, os.SEEK_SET)
     return fds
 
 
-def _stand_in(fds: "list[int]") -> None:
+def _replace_descriptors(fds: "list[int]") -> None:
+    """Put files in place of the three standard streams."""
     for number, fd in enumerate(fds):
         os.dup2(fd, number)
 
@@ -83,16 +94,16 @@ def _open_streams() -> None:
         setattr(sys, f"__{name}__", stream)
 
 
-def _run(execute: "Callable[[], int]", given: bytes, folder: str) -> "dict[str, Any]":
+def _run(execute: "Callable[[], int]", stdin: bytes, folder: str) -> "dict[str, Any]":
     """Run a program once, in a folder of its own; return what it printed and how it ended.
 
     After a fork, the first write to each memory page costs a page fault. So the usual path runs little Python code.
     """
-    fds = _files(given)
+    fds = _stream_files(stdin)
     os.mkdir(folder)
     pid = process.fork()
     if pid == 0:
-        _become(execute, fds, folder)
+        _run_as_script(execute, fds, folder)
     _, status, usage = os.wait4(pid, 0)
     # Kill all other processes of this user: those that the run has started, in whatever session.
     try:
@@ -101,33 +112,33 @@ def _run(execute: "Callable[[], int]", given: bytes, folder: str) -> "dict[str, 
             os.wait()
     except (ProcessLookupError, ChildProcessError):
         pass
-    _clean(folder)
+    _remove_files(folder)
     size = os.fstat(fds[1]).st_size
-    made = {
+    outcome = {
         "printed": os.pread(fds[1], min(size, MAX_PRINTED), 0).decode("utf-8", "replace"),
         "status": os.waitstatus_to_exitcode(status),
         "cpu": round(usage.ru_utime, 4),
     }
     if size > MAX_PRINTED:
-        made["cut"] = True
-    if shown := os.fstat(fds[2]).st_size:
-        text = os.pread(fds[2], MAX_SHOWN, max(0, shown - MAX_SHOWN)).decode("utf-8", "replace")
-        if said := _exception(text):
-            made["error"] = said
+        outcome["cut"] = True
+    if stderr_size := os.fstat(fds[2]).st_size:
+        text = os.pread(fds[2], MAX_SHOWN, max(0, stderr_size - MAX_SHOWN)).decode("utf-8", "replace")
+        if error := _exception_line(text):
+            outcome["error"] = error
     for fd in fds:
         os.close(fd)
-    return made
+    return outcome
 
 
-def _exception(text: str) -> str:
-    """Return the first line of the last exception in a text, else its last line."""
-    _, traceback_, shown = text.rpartition("Traceback (most recent call last):\n")
-    lines = [line for line in shown.splitlines() if line.strip()]
+def _exception_line(stderr: str) -> str:
+    """Return the first line of the last exception in the standard error, else its last line."""
+    _, traceback_, rest = stderr.rpartition("Traceback (most recent call last):\n")
+    lines = [line for line in rest.splitlines() if line.strip()]
     named = next((line for line in lines if not line[0].isspace()), "") if traceback_ else ""
     return named or (lines[-1] if lines else "")
 
 
-def _clean(folder: str) -> None:
+def _remove_files(folder: str) -> None:
     """Remove a run's folder, and all that it left elsewhere."""
     try:
         os.rmdir(folder)
@@ -137,13 +148,13 @@ def _clean(folder: str) -> None:
         isolation.empty(".", isolation.SHM)
 
 
-def _become(execute: "Callable[[], int]", fds: "list[int]", folder: str) -> "NoReturn":
+def _run_as_script(execute: "Callable[[], int]", fds: "list[int]", folder: str) -> "NoReturn":
     """Run a program as Python runs a script; called in a fork."""
     status = 1
     try:
         # The program can be ended together with what it has started.
         os.setsid()
-        _stand_in(fds)
+        _replace_descriptors(fds)
         process.close_all_but(())
         os.chdir(folder)
         process.seed()
@@ -152,21 +163,22 @@ def _become(execute: "Callable[[], int]", fds: "list[int]", folder: str) -> "NoR
         os._exit(status)
 
 
-def _execute(code: "types.CodeType", main: "types.ModuleType") -> int:
+def _execute(code: "types.CodeType", main_module: "types.ModuleType") -> int:
+    """Execute a script, and end as the interpreter does; return 1 if it raises an exception, else 0."""
     status = 0
     try:
-        exec(code, main.__dict__)
+        exec(code, main_module.__dict__)
     except SystemExit as error:
-        # What the program gives here says nothing about its output.
+        # Whatever its exit code: its output is judged.
         if not (error.code is None or isinstance(error.code, int)):
             sys.stderr.write(f"{error.code}\n")
     except BaseException:
         status = 1
-        traceback.print_exc(limit=-8)
-    ends = threading._shutdown, atexit._run_exitfuncs, lambda: _flush("stdout"), lambda: _flush("__stdout__")  # type: ignore[attr-defined]
-    for end in ends:
+        traceback.print_exc(limit=-MAX_FRAMES)
+    threads, exit_functions = threading._shutdown, atexit._run_exitfuncs  # type: ignore[attr-defined]
+    for finish in (threads, exit_functions, lambda: _flush("stdout"), lambda: _flush("__stdout__")):
         try:
-            end()
+            finish()
         except BaseException:
             status = status or 1
     return status

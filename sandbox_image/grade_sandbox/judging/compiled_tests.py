@@ -29,7 +29,7 @@ _TRUSTED = (
 _ALIASES = {"np": "numpy", "pd": "pandas", "numpy": "numpy", "pandas": "pandas"} | {name: name for name in _TRUSTED}
 
 
-class Script:
+class CompiledTests:
     """The tests of a task."""
 
     def __init__(self, spec: Task | JudgedTask) -> None:
@@ -89,10 +89,10 @@ def _value_of(name: str, origin: str, asker: Asker) -> Any:
 _READING = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 
 
-def undefined_names(script: Script) -> list[str]:
+def undefined_names(tests: CompiledTests) -> list[str]:
     """Return the global names that the tests read, and neither they nor the signature nor Python define."""
-    namespace, _, stubs = script.classes()
-    return sorted(global_names(script.strict) - namespace.keys() - stubs.keys() - set(dir(builtins)))
+    namespace, _, stubs = tests.classes()
+    return sorted(global_names(tests.strict) - namespace.keys() - stubs.keys() - set(dir(builtins)))
 
 
 def global_names(code: CodeType) -> set[str]:

@@ -43,7 +43,7 @@ def _prepare(work: str, task: Any) -> Prepared:
     return lambda seconds: {"recorded": tests.record(seconds)}
 
 
-def judge(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
+def serve(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
     """Serve requests until the channel closes: record a task's calls, or judge answers to them.
 
     This process compiles tests and runs them only in forks, so it can serve one task after another. `spec` is empty.
