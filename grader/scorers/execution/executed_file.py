@@ -71,7 +71,7 @@ def _indented(item: Record) -> str:
         return json.dumps(item, indent=4)
 
 
-def samples_of(records: list[Record], protocol: ExecutionProtocol) -> list[SampleResult]:
+def read_samples(records: list[Record], protocol: ExecutionProtocol) -> list[SampleResult]:
     """Read the samples of an executed file, written by grade or by the official evaluator.
 
     It has official verdicts only, so the careful reading equals the official one. Raises KeyError or TypeError if a
@@ -97,7 +97,7 @@ def _reading(passed: bool, text: str, protocol: ExecutionProtocol) -> Reading:
     return Reading(outcome=Outcome.ERROR, credit=0, detail=text.removeprefix(protocol.failed_prefix))
 
 
-def programs_of(report: Report, path: Path) -> ScorerFile:
+def read_programs(report: Report, path: Path) -> ScorerFile:
     """Return the programs of a report's run; none if the file belongs to another run."""
     try:
         records = json.loads(path.read_bytes())

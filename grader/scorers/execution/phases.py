@@ -25,7 +25,7 @@ from grader.scorers.execution.notes import (
 )
 from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import official_result, sample_result, unscored_reading
-from grader.scorers.execution.sample import samples_of
+from grader.scorers.execution.sample import assemble_samples
 from grader.scorers.execution.spool import Spool
 from grader.scorers.execution.states import Judgeable, NotJudgeable, NotPrepared
 
@@ -77,7 +77,7 @@ def executing(
         runner = JobRunner(executor, observer)
         pipeline = Pipeline(tasks, runner, spool, limits, protocol)
         pipeline.prepare(qid for qid, texts in predictions.items() if not texts and not tasks[qid].broken)
-        samples = collect_samples(samples_of(tasks, predictions, protocol, runner.assemble), pipeline.context)
+        samples = collect_samples(assemble_samples(tasks, predictions, protocol, runner.assemble), pipeline.context)
         judge_samples(samples, pipeline)
         # A program that runs with its tests can leave information about them behind in ways that no cleaning finds. So
         # the official runs come last, when no careful verdict of this run is open.

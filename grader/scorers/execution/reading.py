@@ -214,7 +214,7 @@ def sample_result(sample: Sample, protocol: ExecutionProtocol, *, with_official:
         careful = not_judged_reading(sample.verdicts.not_judged) if sample.verdicts.not_judged else official
     else:
         careful = careful_reading(official, sample.verdicts, sample.program, protocol)
-    facts = None if run is None or official is None or official.credit else failed_test(run.lines, sample)
+    facts = None if run is None or official is None or official.credit else failing_line_facts(run.lines, sample)
     calls = _call_statistics(sample.verdicts)
     has_other_answers = careful.outcome is Outcome.PASSED and isinstance(calls, Calls) and calls.alike > 0
     return SampleResult(
@@ -293,7 +293,7 @@ def _failed_in_program(line_numbers: str, sample: Sample) -> bool:
     return 0 < _line_number(last) <= sample.head.count("\n")
 
 
-def failed_test(line_numbers: str, sample: Sample) -> ExecutionFacts | None:
+def failing_line_facts(line_numbers: str, sample: Sample) -> ExecutionFacts | None:
     """Return the last line of the tests through which the exception passed, and its number in the program (from 1).
 
     `line_numbers`: separated by commas, outermost first. The program itself reports them, so the result is for people

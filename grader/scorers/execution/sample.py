@@ -105,7 +105,7 @@ class Sample:
         return None if run is None else Executed(lint=self.lint or run.lint, run=run.run)
 
 
-def samples_of(
+def assemble_samples(
     tasks: Mapping[str, CodeTask],
     predictions: Mapping[str, list[str]],
     protocol: ExecutionProtocol,

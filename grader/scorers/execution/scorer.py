@@ -214,7 +214,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
     def read_scorer_file(self, report: Report, path: Path) -> ScorerFile:
         """Read the programs of an `_executed.json`."""
-        return executed_file.programs_of(report, path)
+        return executed_file.read_programs(report, path)
 
 
 def _test_facts(sample: SampleResult) -> Iterator[tuple[str, str]]:
@@ -350,7 +350,7 @@ def _from_executed(earlier: EarlierRun[ExecutionBenchmark]) -> list[SampleResult
         )
     protocol = earlier.benchmark.protocols[earlier.protocol].with_timeout(earlier.options.timeout)
     try:
-        samples = executed_file.samples_of(json.loads(executed_path.read_bytes()), protocol)
+        samples = executed_file.read_samples(json.loads(executed_path.read_bytes()), protocol)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise InputError([f"{executed_path}: not an executed file ({type(error).__name__}: {error})"]) from error
     if not samples:

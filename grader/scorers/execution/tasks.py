@@ -18,7 +18,7 @@ from grader.files.python_source import tree_from
 from grader.options import LEAST_MEMORY, bytes_of
 from grader.scorers.execution.assembly import Signature, assemble, read_signature
 from grader.scorers.execution.extraction import defined_names, parse_or_none
-from grader.scorers.execution.inputs.cases import BadRowError, Cases, cases_of, value_at
+from grader.scorers.execution.inputs.cases import BadRowError, Cases, read_cases, value_at
 from grader.scorers.execution.runnable import runnable_script
 from grader.scorers.execution.signature_completion import complete_signature, names_to_define
 from grader.scorers.rows import groups_of
@@ -168,7 +168,7 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
     tests = _test_script(row, columns)
     solution = _nonempty_text(row.get(columns.solution or ""))
     has_inputs = _inputs(row, columns) is not None if columns.tests else bool(columns.inputs)
-    cases = cases_of(row, columns, checker) if has_inputs or columns.cases else None
+    cases = read_cases(row, columns, checker) if has_inputs or columns.cases else None
     if cases is None and tests.strip():
         entry_point = str(row.get(columns.entry_point or "") or "").strip()
         tests = runnable_script(tests, entry_point, signature or solution or "")

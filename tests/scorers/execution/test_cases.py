@@ -11,7 +11,7 @@ import pytest
 from grader.files.packed import unpack_text
 from grader.scorers.execution.comparison_names import comparisons_of
 from grader.scorers.execution.declaration import ExecutionColumns
-from grader.scorers.execution.inputs.cases import BadRowError, cases_of
+from grader.scorers.execution.inputs.cases import BadRowError, read_cases
 from tests.tables import each
 
 
@@ -51,7 +51,7 @@ def test_each_reading_has_its_comparison() -> None:
 
 def test_a_list_of_lines_is_joined_by_line_ends() -> None:
     row = {"id": "a", "i": [["1", "2 3"], "4\n"], "o": [["5"], "4"]}
-    cases = cases_of(row, ExecutionColumns(id="id", question="", inputs="i", outputs="o"))
+    cases = read_cases(row, ExecutionColumns(id="id", question="", inputs="i", outputs="o"))
     assert (cases.inputs, cases.outputs) == (("1\n2 3", "4\n"), ("5", "4"))
 
 
@@ -59,9 +59,9 @@ def test_a_list_of_lines_is_joined_by_line_ends() -> None:
 def test_inputs_may_be_fields_of_a_column_with_objects_or_json(as_text: bool) -> None:
     columns = ExecutionColumns(id="id", inputs="io.inputs", outputs="io.outputs", function="io.fn")
     found = {"inputs": [[1], [2]], "outputs": [2, 4], "fn": "twice"}
-    cases = cases_of({"id": "q1", "io": json.dumps(found) if as_text else found}, columns)
+    cases = read_cases({"id": "q1", "io": json.dumps(found) if as_text else found}, columns)
     assert (cases.inputs, cases.outputs, cases.function) == (([1], [2]), (2, 4), "twice")
     with pytest.raises(BadRowError, match="column io is not JSON"):
-        cases_of({"id": "q1", "io": "inputs"}, columns)
+        read_cases({"id": "q1", "io": "inputs"}, columns)
     with pytest.raises(BadRowError, match="no list in column io"):
-        cases_of({"id": "q1", "io": {}}, columns)
+        read_cases({"id": "q1", "io": {}}, columns)

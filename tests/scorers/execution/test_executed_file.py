@@ -74,7 +74,7 @@ def test_the_officials_own_file_is_read(protocol: str) -> None:
         (Outcome.LINT_FAILED, 0, "Undefined variable 'x'\nUndefined variable 'y'"),
     ]
     readings = [Reading(outcome=outcome, credit=credit, detail=detail) for outcome, credit, detail in outcomes]
-    assert executed_file.samples_of([LAYOUTS[protocol]], of_protocol(protocol)) == [
+    assert executed_file.read_samples([LAYOUTS[protocol]], of_protocol(protocol)) == [
         SampleResult(qid="q1", sample=number, official=reading, careful=reading)
         for number, reading in enumerate(readings)
     ]

@@ -21,7 +21,7 @@ from grader.scorers.execution.job_runner import JobRunner
 from grader.scorers.execution.phases import collect_samples, judge_samples, run_officially
 from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import official_reading, official_result, sample_result
-from grader.scorers.execution.sample import Sample, samples_of
+from grader.scorers.execution.sample import Sample, assemble_samples
 from grader.scorers.execution.spool import Spool
 from grader.scorers.execution.states import Judgeable, NotJudgeable, NotPrepared
 from tests.scorers.execution.made import make
@@ -98,7 +98,7 @@ def graded(runner: JobRunner, answers: dict[str, list[str]]) -> tuple[Pipeline, 
     """Grade as a run does."""
     with Spool() as spool:
         pipeline = Pipeline(TASKS, runner, spool, LIMITS, PROTOCOL)
-        samples = collect_samples(samples_of(TASKS, answers, PROTOCOL), pipeline.context)
+        samples = collect_samples(assemble_samples(TASKS, answers, PROTOCOL), pipeline.context)
         judge_samples(samples, pipeline)
         run_officially(samples, pipeline.context)
     return pipeline, samples

@@ -15,7 +15,7 @@ from grader.scorers.execution.candidate import Verdict, Verdicts
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 from grader.scorers.execution.facts import ExecutionFacts
 from grader.scorers.execution.reading import careful_reading, official_reading, official_result, sample_result
-from grader.scorers.execution.sample import Sample, samples_of
+from grader.scorers.execution.sample import Sample, assemble_samples
 from tests.scorers.execution.made import make
 from tests.tables import each
 
@@ -29,7 +29,7 @@ TASK = make("q1", "def solution(a):", "assert solution(1) == 1\n", {"task_type":
 
 
 def assembled(code: str = "def solution(a):\n    return a") -> Sample:
-    return next(samples_of({"q1": TASK}, {"q1": [f"```python\n{code}\n```"]}, V2))
+    return next(assemble_samples({"q1": TASK}, {"q1": [f"```python\n{code}\n```"]}, V2))
 
 
 def observed(executed: Executed | None, verdicts: Verdicts, code: str | None = None) -> Sample:

@@ -65,7 +65,7 @@ class ExpectedAnswers(NamedTuple):
     """Whether its answers have no order, because that differs from run to run; see the sandbox's `varying.py`."""
 
 
-def cases_of(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
+def read_cases(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
     """Return the cases of a row; raises BadRowError. `checker`: that of tasks without one of their own."""
     inputs, outputs = _raw_cases(row, columns)
     function = _function_name(row, columns)

@@ -167,7 +167,7 @@ class InputTasks:
     def _outputs(self, variant: Candidate, seconds: float) -> list[Output]:
         """Return what a program gave for each input; nothing if it was not run."""
         parts = [self._spool.get(stored) for stored in self._collector.answers[variant].parts]
-        return outputs.outputs_of(parts, self._cases(variant.qid), seconds, self._protocol) if parts else []
+        return outputs.parse_outputs(parts, self._cases(variant.qid), seconds, self._protocol) if parts else []
 
     def _reference_problem(self, qid: str, plan: ComparisonPlan) -> str:
         """Return why a reference solution has no answers that others can be compared with; empty if it has them."""
@@ -334,6 +334,6 @@ class InputTasks:
                 return outputs.unjudged_readings(f"task {variant.qid}: {fault}", "checker")
         compared = self._comparer.compared_outputs(plan)
         right = compared.official, compared.careful
-        readings = outputs.readings_of(cases, compared.outputs, right, compared.displayed, self._protocol)
+        readings = outputs.make_readings(cases, compared.outputs, right, compared.displayed, self._protocol)
         seconds = sum(part.evidence.cpu for part in self._collector.answers[variant].parts)
         return msgspec.structs.replace(readings, seconds=seconds)

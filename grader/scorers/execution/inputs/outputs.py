@@ -48,7 +48,7 @@ def _message(text: str, kind: type[_Message]) -> _Message:
         raise ValueError(type(error).__name__) from None
 
 
-def outputs_of(parts: Sequence[Answers], cases: Cases, seconds: float, protocol: ExecutionProtocol) -> list[Output]:
+def parse_outputs(parts: Sequence[Answers], cases: Cases, seconds: float, protocol: ExecutionProtocol) -> list[Output]:
     """Return what a program gave for each input; `parts`: its answers, job by job."""
     failure_to_load = _load_failure(parts, protocol, cases.function)
     if failure_to_load is not None:
@@ -118,7 +118,7 @@ def _missing_outputs(
     return [first] + [others] * (count - len(outputs) - 1)
 
 
-def readings_of(
+def make_readings(
     cases: Cases,
     outputs: Sequence[Output],
     right: tuple[Sequence[bool], Sequence[bool]],
