@@ -13,7 +13,7 @@ import uuid
 from pathlib import Path
 
 import grader
-from grader.grading.inputs import choose, load_tasks
+from grader.grading.inputs import load_tasks, make_setup
 from grader.options import Options
 from grader.results import Metric
 
@@ -22,7 +22,7 @@ def main(results: str, folder: str, model: str, data: str) -> None:
     """Write both files into `data/BENCHMARK/ORG/MODEL/` of the folder."""
     report, now = grader.read_report(results), int(time.time())
     asked = Options(benchmark=report.benchmark, split=report.split, protocol=report.protocol, data=Path(data))
-    tasks = load_tasks(choose(asked))
+    tasks = load_tasks(make_setup(asked))
     headline = report.metrics[0].name if report.metrics else ""
     run = f"{report.benchmark}/{model.replace('/', '_')}/{now}"
     shared = {"schema_version": "0.3.0", "evaluation_id": run}

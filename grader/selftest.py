@@ -9,7 +9,7 @@ import msgspec
 
 from grader import grading
 from grader.errors import InfrastructureError, UsageError, first_line
-from grader.grading.inputs import choose, load_tasks
+from grader.grading.inputs import load_tasks, make_setup
 from grader.options import Options
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
@@ -134,7 +134,7 @@ def _test_sample(declared: Benchmark, options: Options, place: str, observer: Ob
 
 
 def _test_references(declared: Benchmark, options: Options, place: str, observer: Observer) -> SelftestResult:
-    setup = choose(options)
+    setup = make_setup(options)
     tasks = load_tasks(setup)
     references = {qid: fenced(source) for qid, task in tasks.items() if (source := task.reference)}
     if not references:

@@ -45,7 +45,7 @@ def infer_command(context: click.Context, /, **values: Any) -> int:
     prepared = session.prepare(run_options)
     quiet: bool = values["quiet"]
     if values["dry_run"]:
-        _show_dry_run(session.look(prepared), run_options)
+        _show_dry_run(session.dry_run(prepared), run_options)
         return 0
     with watcher(quiet=quiet) as observer:
         result = session.run(prepared, observer)
@@ -58,20 +58,20 @@ def infer_command(context: click.Context, /, **values: Any) -> int:
 def _show_dry_run(dry_run: DryRun, run_options: InferOptions) -> None:
     from grader.wording import counted
 
-    if dry_run.first is not None:
-        emit(json.dumps(dry_run.first, ensure_ascii=False, indent=1).encode("utf-8", errors="replace") + b"\n")
+    if dry_run.first_request is not None:
+        emit(json.dumps(dry_run.first_request, ensure_ascii=False, indent=1).encode("utf-8", errors="replace") + b"\n")
     more = " more" if dry_run.requests else ""
-    before = f" ({dry_run.before}{more} already have a reply)" if dry_run.before else ""
+    before = f" ({dry_run.answered_requests}{more} already have a reply)" if dry_run.answered_requests else ""
     abbreviated = "; its images are abbreviated" if dry_run.image_tokens else ""
-    first = f" The first one is above{abbreviated}." if dry_run.first is not None else ""
+    first = f" The first one is above{abbreviated}." if dry_run.first_request is not None else ""
     to = f" to {run_options.model}" if run_options.model else ""
     say(f"{counted(dry_run.requests, 'request')}{to}{before}.{first}")
     if not dry_run.requests:
         return
     images = f", {dry_run.image_tokens:,} of them for images" if dry_run.image_tokens else ""
     say(f"About {dry_run.prompt_tokens:,} prompt tokens{images}: a rough estimate, servers count differently.")
-    if dry_run.most_completion_tokens is not None:
-        say(f"At most {dry_run.most_completion_tokens:,} completion tokens.")
+    if dry_run.max_completion_tokens is not None:
+        say(f"At most {dry_run.max_completion_tokens:,} completion tokens.")
     else:
         say("The replies have no token limit; --gen-kwargs max_tokens=N sets one.")
 

@@ -164,10 +164,10 @@ def check_command(predictions: tuple[str, ...], *, join: bool, **values: Any) ->
 
 def describe(options: Options) -> list[str]:
     """Return lines with a benchmark's settings, and the ids of its tasks if its data is available."""
-    from grader.grading.inputs import choose, load_tasks
+    from grader.grading.inputs import load_tasks, make_setup
     from grader.wording import counted
 
-    setup = choose(options)
+    setup = make_setup(options)
     declared = setup.declared
     splits, protocols = _splits_and_protocols(declared)
     lines = [
@@ -185,9 +185,9 @@ def describe(options: Options) -> list[str]:
 
 def show(options: Options, qid: str) -> list[tuple[str, str]]:
     """Return a task's columns as (name, text), without images. Raises UsageError if the task does not exist."""
-    from grader.grading.inputs import choose, load_tasks
+    from grader.grading.inputs import load_tasks, make_setup
 
-    setup = choose(options)
+    setup = make_setup(options)
     declared, tasks = setup.declared, load_tasks(setup)
     if qid not in tasks:
         similar = difflib.get_close_matches(qid, tasks, n=3)

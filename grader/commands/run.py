@@ -65,12 +65,12 @@ def run_command(predictions: tuple[str, ...], *, join: bool, **options: Any) -> 
 
 def grade_files(predictions: Sequence[str], *, join: bool = False, **options: Any) -> int:
     """Grade files with the parsed options of the command; return the exit code. Raises a GradeError."""
-    from grader.grading.inputs import choose
+    from grader.grading.inputs import make_setup
     from grader.options import Options
 
     run_options = Options(**{name: options.pop(name) for name in Options.__struct_fields__ if name in options})
     output_options = {name: options.pop(name) for name in ("outputs", "quiet", "verbose")}
-    setup = choose(run_options)
+    setup = make_setup(run_options)
     # The other options are those of gates.
     command = Command(setup=setup, gates=Gates.from_options(setup, **options), **output_options)
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.grading import earlier_run
-from grader.grading.inputs import Setup, choose, read
+from grader.grading.inputs import Setup, make_setup, read_inputs
 from grader.grading.report import Graded, report_of
 from grader.observer import Silent
 from grader.results.outputs import stem_in
@@ -38,12 +38,12 @@ def grade(
 
     `outputs` claims the files that the caller will write, before grading starts. `before` is called with the data
     and the predictions before they are scored, to refuse the run; it is not called if an earlier run is scored again.
-    `every_column`: see `inputs.read`; for a caller that shows items.
+    `every_column`: see `inputs.read_inputs`; for a caller that shows items.
     """
-    setup = options if isinstance(options, Setup) else choose(options)
+    setup = options if isinstance(options, Setup) else make_setup(options)
     if setup.options.score_only:
         return earlier_run.score_again(source, setup, outputs, every_column=every_column)
-    inputs = read(source, setup, observer, every_column=every_column)
+    inputs = read_inputs(source, setup, observer, every_column=every_column)
     run, file = inputs.run, inputs.file
     stem = stem_in(run.options.output_dir, file.path, inputs.part)
     if outputs is not None:
@@ -61,9 +61,9 @@ def grade(
 def check(source: Source, options: Options, observer: Observer | None = None) -> list[str]:
     """Return a summary of a prediction file and its warnings; raises InputError with every problem.
 
-    For programs the reference solutions run, as in grading: they show which tasks cannot be judged.
+    For programs the reference solutions run, as in grading: `unjudged_task_notes` says which tasks cannot be judged.
     """
-    inputs = read(source, choose(options), observer or Silent())
+    inputs = read_inputs(source, make_setup(options), observer or Silent())
     declared, file, predictions = inputs.setup.declared, inputs.file, inputs.run.predictions
     counts = sorted({len(texts) for texts in predictions.values()})
     samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"

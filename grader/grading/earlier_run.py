@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import UsageError
-from grader.grading.inputs import read, rows_for
+from grader.grading.inputs import read_inputs, rows_for
 from grader.grading.report import Graded, complete_report
 from grader.observer import Silent
 from grader.predictions.fields import fields_from
@@ -36,7 +36,7 @@ def score_again(source: Source, setup: Setup, outputs: Outputs | None, *, every_
     The whole run is scored again; a part only with the same `--limit`, `--id` or dates as before.
     """
     path, options = _path(source), setup.options
-    inputs = _part_of_the_data(path, setup, every_column=every_column) if options.is_partial else None
+    inputs = _read_selected_part(path, setup, every_column=every_column) if options.is_partial else None
     part, rows = (None, None) if inputs is None else (inputs.part, inputs.rows)
     stem, target = _earlier_stem(path, options, part), stem_in(options.output_dir, path, part)
     report = _earlier_report(stem, setup)
@@ -56,7 +56,7 @@ def score_again(source: Source, setup: Setup, outputs: Outputs | None, *, every_
         )
     )
     if report is None:
-        report = _without_results(path, stem, setup, scored.samples)
+        report = _report_from_scorer_file(path, stem, setup, scored.samples)
         rows = _check_data(path, setup, report, rows, every_column=every_column)
     notes = report.notes if scored.notes is None else scored.notes
     return Graded(report=complete_report(report, scored, setup, notes), stem=target, rows=rows)
@@ -71,15 +71,16 @@ def _path(source: Source) -> Path:
     return Path(source)
 
 
-def _part_of_the_data(path: Path, setup: Setup, *, every_column: bool) -> Inputs:
+def _read_selected_part(path: Path, setup: Setup, *, every_column: bool) -> Inputs:
     """Read the predictions and the data again: they tell which part the options choose."""
+    # The part was graded, so a task without a prediction was no error then, and is none now.
     missing = "skip" if setup.options.missing == "skip" else "wrong"
     options = msgspec.structs.replace(setup.options, missing=missing)
-    return read(path, msgspec.structs.replace(setup, options=options), Silent(), every_column=every_column)
+    return read_inputs(path, msgspec.structs.replace(setup, options=options), Silent(), every_column=every_column)
 
 
-def _without_results(path: Path, stem: Path, setup: Setup, samples: list[SampleResult]) -> Report:
-    """Return a report of samples that come from a scorer's own file alone, without metrics."""
+def _report_from_scorer_file(path: Path, stem: Path, setup: Setup, samples: list[SampleResult]) -> Report:
+    """Return a report, without metrics, of samples that come from the scorer's file: there is no results file."""
     return Report(
         benchmark=setup.declared.id,
         scorer=setup.declared.scoring,
@@ -95,10 +96,10 @@ def _without_results(path: Path, stem: Path, setup: Setup, samples: list[SampleR
 
 def _earlier_stem(path: Path, options: Options, part: Part | None) -> Path:
     """Return the stem of the earlier run's files: in the folder of `--output-dir`, else beside the predictions."""
-    elsewhere, beside = stem_in(options.output_dir, path, part), stem_in(None, path, part)
-    assert elsewhere is not None
-    assert beside is not None
-    return elsewhere if results_path(elsewhere).is_file() else beside
+    in_output_dir, beside_predictions = stem_in(options.output_dir, path, part), stem_in(None, path, part)
+    assert in_output_dir is not None
+    assert beside_predictions is not None
+    return in_output_dir if results_path(in_output_dir).is_file() else beside_predictions
 
 
 def _earlier_report(stem: Path, setup: Setup) -> Report | None:
@@ -107,41 +108,40 @@ def _earlier_report(stem: Path, setup: Setup) -> Report | None:
     if not results.is_file():
         return None
     report = read_report(results, fact_types)
-    made = (report.benchmark, report.split, report.protocol)
-    if made != (setup.declared.id, setup.split, setup.protocol):
+    if (report.benchmark, report.split, report.protocol) != (setup.declared.id, setup.split, setup.protocol):
         raise UsageError(
-            f"{results.name} was made with -b {made[0]} --split {made[1]} --protocol {made[2]}; "
-            "give the same to score it again."
+            f"{results.name} was made with -b {report.benchmark} --split {report.split} --protocol "
+            f"{report.protocol}; give the same to score it again."
         )
     return report
 
 
 def _digest_with_scorer_file(path: Path, stem: Path, scorer: AnyScorer) -> str:
-    """Return the digest of the predictions in a scorer's own file: beside the prediction file, or this file itself."""
+    """Return the digest of the predictions in the scorer's file: beside the prediction file, or this file itself."""
     scorer_file = path_beside(stem, scorer.file_ending)
     records = read_predictions(scorer_file if scorer_file.is_file() else path).records
     return fingerprint({record.qid: record.predictions for record in records})
 
 
 def _check_data(path: Path, setup: Setup, report: Report, rows: Rows | None, *, every_column: bool) -> Rows | None:
-    """Return the data's rows if they were read, or must be: to see that they are those of the report's verdicts.
+    """Raise UsageError if the predictions, or the data of `--data`, are not those of the report.
 
-    Raises UsageError if they are not, or if the predictions have changed since the report was made.
+    Return the data's rows: those given, or those that had to be read for this; None if none were needed.
     """
-    made = report.provenance
-    checks_predictions = path.is_file() and made.predictions_digest is not None and bool(report.samples)
-    checks_data = setup.options.data is not None and made.data_digest is not None
+    provenance = report.provenance
+    checks_predictions = path.is_file() and provenance.predictions_digest is not None and bool(report.samples)
+    checks_data = setup.options.data is not None and provenance.data_digest is not None
     if not checks_predictions and not checks_data:
         return rows
-    file = read_predictions(path, fields_from(made.fields))
-    if checks_predictions and made.predictions_digest != _digest(file, report):
+    file = read_predictions(path, fields_from(provenance.fields))
+    if checks_predictions and provenance.predictions_digest != _digest(file, report):
         raise UsageError(f"{path.name} has changed since it was graded; grade it again without --score-only.")
     if not checks_data:
         return rows
     rows = rows or rows_for(file, setup, every_column=every_column)
-    if rows.digest != made.data_digest:
+    if rows.digest != provenance.data_digest:
         raise UsageError(
-            f"--data {setup.options.data} is not the data that was graded ({made.data}). Grade again without "
+            f"--data {setup.options.data} is not the data that was graded ({provenance.data}). Grade again without "
             "--score-only; or leave out --data, to compute the metrics of the earlier verdicts again."
         )
     return rows
@@ -149,6 +149,6 @@ def _check_data(path: Path, setup: Setup, report: Report, rows: Rows | None, *, 
 
 def _digest(file: PredictionFile, report: Report) -> str:
     """Return the digest of a file's predictions for the tasks of a report."""
-    have = {record.qid: record.predictions for record in file.records}
-    graded = dict.fromkeys(sample.qid for sample in report.samples)
-    return fingerprint({qid: have.get(qid, []) for qid in graded})
+    predictions = {record.qid: record.predictions for record in file.records}
+    graded_qids = dict.fromkeys(sample.qid for sample in report.samples)
+    return fingerprint({qid: predictions.get(qid, []) for qid in graded_qids})

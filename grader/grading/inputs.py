@@ -65,7 +65,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
         return rows_of(self.declared, self.split, self.protocol, self.options.data, self.scorer, wanted=wanted)
 
 
-def choose(options: Options) -> Setup:
+def make_setup(options: Options) -> Setup:
     """Return what options choose; raises UsageError, InputError. The only place where a run's declaration is parsed."""
     declared = declarations.load(options.benchmark)
     scorer = registry.scorer(declared.scoring)
@@ -90,14 +90,15 @@ def _check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> 
             raise UsageError(f"{spelled}: the benchmark {declared.id} (-b) does not use it; leave it out.")
 
 
-def load_tasks(setup: Setup, *, to_ask: bool = False) -> dict[str, Task]:
+def load_tasks(setup: Setup, *, with_generated: bool = False) -> dict[str, Task]:
     """Return a benchmark's tasks, with all columns except the image; raises a GradeError.
 
-    `to_ask`: with those that a model can be asked about and that the data does not have.
+    `with_generated`: also those that the scorer derives from rows and the data need not have, such as the passes of
+    MMBench with the options in other orders.
     """
     rows = setup.rows(ColumnSet(None, setup.declared.columns.image))
     tasks = tasks_of(setup.scorer, setup.declared, setup.split, rows)
-    return setup.scorer.complete(setup.declared, rows, tasks, None)[0] if to_ask else tasks
+    return setup.scorer.complete(setup.declared, rows, tasks, None)[0] if with_generated else tasks
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +121,7 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
         return self.run.file
 
 
-def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool = False) -> Inputs:
+def read_inputs(source: Source, setup: Setup, observer: Observer, *, every_column: bool = False) -> Inputs:
     """Read the predictions and the data, and select what is graded; raises a GradeError.
 
     With `every_column`, the rows have also what only a report shows, such as images. Scoring never sees it.
@@ -133,10 +134,10 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
         if not rows.rows:
             raise InputError([f"{rows.origin}: no rows"])
         scored = rows.scoring_rows()
-        found = tasks_of(scorer, declared, setup.split, scored)
-        file = file.with_task_ids(found)
-        tasks, task_notes = scorer.complete(declared, scored, found, [record.qid for record in file.records])
-        tasks = _without_conflicts(tasks, file)
+        data_tasks = tasks_of(scorer, declared, setup.split, scored)
+        file = file.with_task_ids(data_tasks)
+        tasks, task_notes = scorer.complete(declared, scored, data_tasks, [record.qid for record in file.records])
+        tasks = _mark_conflicts(tasks, file)
         evidence_notes = (
             [CARRIED.format(declared.name)] if rows.is_carried else _check_evidence(tasks, file, rows.origin, setup)
         )
@@ -171,47 +172,53 @@ def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) 
     The file is its own data if it is named as `--data`, or if there is no other on this machine.
     """
     options, declared, scorer = setup.options, setup.declared, setup.scorer
-    place = declared.splits[setup.split]
-    is_own = options.data is not None and file.path is not None and real_path(options.data) == real_path(file.path)
-    is_here = place.data or place.hub or download.fetched_path(declared, setup.split)
-    if is_own or (options.data is None and not is_here):
-        carried = scorer.load_scorer_rows(declared, setup.split, file)
-        if carried is not None:
-            return carried
-    if is_own and not formats.format_named(file.format).is_data:
+    source = declared.splits[setup.split]
+    is_its_own_data = (
+        options.data is not None and file.path is not None and real_path(options.data) == real_path(file.path)
+    )
+    is_available = source.data or source.hub or download.fetched_path(declared, setup.split)
+    if is_its_own_data or (options.data is None and not is_available):
+        rows_in_file = scorer.load_scorer_rows(declared, setup.split, file)
+        if rows_in_file is not None:
+            return rows_in_file
+    if is_its_own_data and not formats.format_named(file.format).is_data:
         raise InputError([f"{options.data}: {_NOT_OWN}"])
     try:
         return setup.rows(ALL if every_column else None)
     except DataUnavailableError as error:
-        carried = None if options.data is not None else scorer.load_scorer_rows(declared, setup.split, file)
-        if carried is None and options.data is None and file.named is not None and file.path is not None:
-            own = f"If {file.name} has the questions and gold answers, it can be its own data: --data {file.path}"
-            raise DataUnavailableError(f"{error} {own}") from None
-        if carried is None:
+        if options.data is not None:
             raise
-        return carried
+        rows_in_file = scorer.load_scorer_rows(declared, setup.split, file)
+        if rows_in_file is not None:
+            return rows_in_file
+        if file.named is None or file.path is None:
+            raise
+        advice = f"If {file.name} has the questions and gold answers, it can be its own data: --data {file.path}"
+        raise DataUnavailableError(f"{error} {advice}") from None
 
 
 def _check_evidence(tasks: Mapping[str, Task], file: PredictionFile, origin: str, setup: Setup) -> list[str]:
     """Return a note on the rows that differ from the data. Raises InputError if most do.
 
-    The error says so if the file has all that its tasks need.
+    If the file has all that its tasks need, the error proposes it as `--data`.
     """
     try:
         return check_evidence(tasks, file, setup.declared, origin)
     except InputError as error:
         if file.path is None or setup.scorer.load_scorer_rows(setup.declared, setup.split, file) is None:
             raise
-        own = f"The file has the questions and gold answers of its tasks, so it can be its own data: --data {file.path}"
-        raise InputError([f"{problem} {own}" for problem in error.problems]) from None
+        advice = "The file has the questions and gold answers of its tasks, so it can be its own data"
+        raise InputError([f"{problem} {advice}: --data {file.path}" for problem in error.problems]) from None
 
 
-def _without_conflicts(tasks: dict[str, Task], file: PredictionFile) -> dict[str, Task]:
-    """Return the tasks; those with records that answer different questions are broken."""
-    broken = {qid: f"the file has different questions with this id: {said}" for qid, said in file.conflicts.items()}
-    return tasks | {
-        qid: msgspec.structs.replace(tasks[qid], broken=why, gold=None) for qid, why in broken.items() if qid in tasks
-    }
+def _mark_conflicts(tasks: dict[str, Task], file: PredictionFile) -> dict[str, Task]:
+    """Return all tasks, of which those are broken whose records in the file answer different questions."""
+    broken = {}
+    for qid, difference in file.conflicts.items():
+        if qid in tasks:
+            reason = f"the file has different questions with this id: {difference}"
+            broken[qid] = msgspec.structs.replace(tasks[qid], broken=reason, gold=None)
+    return tasks | broken
 
 
 def _absent_columns(declared: Benchmark, rows: Rows) -> list[str]:

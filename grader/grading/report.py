@@ -86,18 +86,18 @@ def report_of(inputs: Inputs, scored: ScorerOutput) -> Report:
         abbreviations=run.benchmark.abbreviations,
     )
     notes = [*run.file.warnings, *inputs.notes, *(run.oddities.notes() if scored.samples else [])]
-    notes += _unread(scored.samples, setup, has_judge=provenance.judge is not None)
+    notes += _unread_note(scored.samples, setup, has_judge=provenance.judge is not None)
     notes += aggregates.missing_group_notes(setup.declared, scored.samples)
     return complete_report(report, scored, setup, [*map(Note, notes), *(scored.notes or [])])
 
 
-def _unread(samples: list[SampleResult], setup: Setup, *, has_judge: bool) -> list[str]:
+def _unread_note(samples: list[SampleResult], setup: Setup, *, has_judge: bool) -> list[str]:
     """Return a note on the replies that no careful rule reads; it advises a judge if the benchmark takes one."""
     number = sum(sample.careful.rule_name in setup.scorer.words.unread for sample in samples)
     if not number:
         return []
-    advised = not has_judge and "judge_model" in accepted_options(setup.scorer, setup.declared)
-    advice = " A judge model can read prose: name one with `--judge-model`." if advised else ""
+    can_have_judge = not has_judge and "judge_model" in accepted_options(setup.scorer, setup.declared)
+    advice = " A judge model can read prose: name one with `--judge-model`." if can_have_judge else ""
     return [
         f"Not read by rule: {number:,} of {counted(len(samples), 'reply', 'replies')} "
         f"({100 * number / len(samples):.1f} %). They count as not answered in the careful reading.{advice}"
@@ -120,6 +120,6 @@ def complete_report(report: Report, scored: ScorerOutput, setup: Setup, notes: l
         provenance=msgspec.structs.replace(report.provenance, settings=msgspec.to_builtins(declared.settings)),
         notes=notes,
     )
-    own = setup.scorer.metrics(report) if scored.metrics is None else scored.metrics
-    metrics = aggregates.metrics(report, own)
+    scorer_metrics = setup.scorer.metrics(report) if scored.metrics is None else scored.metrics
+    metrics = aggregates.metrics(report, scorer_metrics)
     return msgspec.structs.replace(report, metrics=metrics)

@@ -40,46 +40,48 @@ def ask_all(
             if key in log:
                 record = log.reply(key)
             else:
-                asked = coder if step.by_coder and coder is not None else model
-                record = asked.ask(conversation.request(step, texts))
-                if record.attempts:
+                client = coder if step.by_coder and coder is not None else model
+                record = client.ask(conversation.request(step, texts))
+                if record.attempts:  # else nothing was sent, because the model has stopped
                     log.append(record)
                 yield record
             if record.content is None:
                 return
             texts[step.stage] = step.text(record.content)
 
-    left = _ordered(selected, log)
-    if left:
-        for each in models:
-            each.connect()
-    observer.phase("requests", sum(len(log.missing(each)) for each in left))
-    trouble = TroubleReporter(models, observer)
-    records = in_threads(converse, left, concurrency, tick=trouble.look)
+    pending = _pending(selected, log)
+    if pending:
+        for client in models:
+            client.connect()
+    observer.phase("requests", sum(len(log.missing(conversation)) for conversation in pending))
+    reporter = TroubleReporter(models, observer)
+    records = in_threads(converse, pending, concurrency, tick=reporter.report_if_due)
     try:
         for record in records:
             observer.advance(steps=record.attempts > 0)
     except OSError as error:
         raise InfrastructureError(
-            f"{log.path} could not be written: {error.strerror}. {what_is_kept(selected, log)}"
+            f"{log.path} could not be written: {error.strerror}. {resume_advice(selected, log)}"
         ) from error
     finally:
         records.close()
-    return next((each.stopped for each in models if each.stopped), "")
+    return next((client.stopped for client in models if client.stopped), "")
 
 
-def _ordered(selected: Sequence[Conversation], log: Log) -> list[Conversation]:
+def _pending(selected: Sequence[Conversation], log: Log) -> list[Conversation]:
     """Return the conversations to ask: those that failed before come last, the least recent failure first."""
     failed = {(qid, sample): number for number, (qid, sample, _) in enumerate(log.failures)}
-    left = [each for each in selected if log.missing(each)]
-    return sorted(left, key=lambda each: failed.get((each.qid, each.sample), -1))
+    pending = [conversation for conversation in selected if log.missing(conversation)]
+    return sorted(pending, key=lambda conversation: failed.get((conversation.qid, conversation.sample), -1))
 
 
-def what_is_kept(selected: Sequence[Conversation], log: Log) -> str:
-    """Return, for an error, what is kept of a run whose files cannot be written, and what to do."""
-    done = sum(not log.missing(each) for each in selected)
-    left = len(selected) - done
-    then = f"it asks only for the other {left}" if left else "it asks for nothing again and writes the predictions"
+def resume_advice(selected: Sequence[Conversation], log: Log) -> str:
+    """Return, for the error of a run whose files cannot be written, what is in its log, and what to do."""
+    done = sum(not log.missing(conversation) for conversation in selected)
+    missing = len(selected) - done
+    then = (
+        f"it asks only for the other {missing}" if missing else "it asks for nothing again and writes the predictions"
+    )
     return (
         f"{done} of {len(selected)} samples are kept in {log.path}. Make room, and run the same command again: {then}."
     )

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from grader.task import Task
 
 
-_KEPT = 64
+_CACHED_PICTURES = 64
 
 
-class Chosen(msgspec.Struct, frozen=True, kw_only=True):
+class RequestSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The user's settings for every request."""
 
     samples: int = 1
@@ -41,44 +41,47 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     coder: str | None = None
 
 
-def make(
+def make_plan(
     tasks: Mapping[str, Task],
     turns: Callable[[Task], Sequence[Turn]],
     image: Callable[[Task], bytes | None],
-    chosen: Chosen,
+    request_settings: RequestSettings,
 ) -> Plan:
     """Return the plan for all samples of all tasks. Images are read when a request is built."""
     conversations = []
     for task in tasks.values():
-        listed = turns(task)
-        for sample in range(chosen.samples):
-            steps = tuple(_step(turn, task, image, chosen, sample) for turn in listed)
+        task_turns = turns(task)
+        for sample in range(request_settings.samples):
+            steps = tuple(_step(turn, task, image, request_settings, sample) for turn in task_turns)
             conversations.append(Conversation(qid=task.id, sample=sample, steps=steps))
-    return Plan(conversations=tuple(conversations), model=chosen.model, coder=chosen.coder)
+    return Plan(conversations=tuple(conversations), model=request_settings.model, coder=request_settings.coder)
 
 
-def _step(turn: Turn, task: Task, image: Callable[[Task], bytes | None], chosen: Chosen, sample: int) -> Step:
-    shows_images = turn.shows_images and not chosen.without_images
+def _step(
+    turn: Turn, task: Task, image: Callable[[Task], bytes | None], request_settings: RequestSettings, sample: int
+) -> Step:
+    shows_images = turn.shows_images and not request_settings.without_images
 
     def build(texts: Mapping[str, str]) -> tuple[Message, ...]:
         data = image(task) if shows_images else None
-        picture = None if data is None else Image(data=data, detail=chosen.image_detail)
+        picture = None if data is None else Image(data=data, detail=request_settings.image_detail)
         prompt = Message(role="user", parts=_parts(turn.text(texts), picture))
-        return (message("system", chosen.system), prompt) if chosen.system else (prompt,)
+        return (message("system", request_settings.system), prompt) if request_settings.system else (prompt,)
 
     return Step(
         stage=turn.stage,
         build=build,
-        settings=_settings(turn, chosen, sample),
+        settings=_settings(turn, request_settings, sample),
         shows_images=shows_images,
         by_coder=turn.by_coder,
         stop=turn.stop,
-        noted=turn.noted | ({"without_images": True} if turn.shows_images and chosen.without_images else {}),
+        extra_settings=turn.extra_settings
+        | ({"without_images": True} if turn.shows_images and request_settings.without_images else {}),
     )
 
 
-def _settings(turn: Turn, chosen: Chosen, sample: int) -> dict[str, Any]:
-    settings = dict(chosen.settings)
+def _settings(turn: Turn, request_settings: RequestSettings, sample: int) -> dict[str, Any]:
+    settings = dict(request_settings.settings)
     if turn.is_greedy and settings.get("temperature") is not None:
         settings["temperature"] = 0.0
     if settings.get("seed") is not None:
@@ -103,14 +106,14 @@ class Pictures:
     """The images of a benchmark's tasks, as bytes of the data."""
 
     def __init__(
-        self, declared: Benchmark, split: str, protocol: str, given: Path | None, tasks: Mapping[str, Task]
+        self, declared: Benchmark, split: str, protocol: str, data_path: Path | None, tasks: Mapping[str, Task]
     ) -> None:
         self._column = declared.image_column(protocol)
         self._tasks = tasks
-        self._folder = folder_of(declared, split, given)
+        self._folder = folder_of(declared, split, data_path)
         self._images = Images(tasks, self._column, self._folder) if self._column is not None else None
         # Samples of one task are consecutive, and a request is built more than once.
-        self._read = functools.lru_cache(maxsize=_KEPT)(self._of)
+        self._read = functools.lru_cache(maxsize=_CACHED_PICTURES)(self._read_picture)
 
     def read(self, task: Task) -> bytes | None:
         """Return a task's image; None if its benchmark or its row has no image."""
@@ -132,14 +135,15 @@ class Pictures:
         if lost:
             what = "the image that the data names does not exist, or is not an image"
             missing = f"{counted(len(lost), 'task')}: {what} (column {self._column}): {names(lost)}"
-            raise InputError([f"{missing}. {self._remedy()} --without-images to ask without them."])
+            raise InputError([f"{missing}. {self._remedy()}"])
 
     def _remedy(self) -> str:
-        """Return the beginning of what helps if images are missing."""
+        """Return what helps if images are missing."""
+        option = "use --without-images to ask without them."
         if self._folder is None:
-            return "Use"
-        return f"File names are relative to {self._folder.absolute()}: put the images there, or use"
+            return option.capitalize()
+        return f"File names are relative to {self._folder.absolute()}: put the images there, or {option}"
 
-    def _of(self, qid: str) -> bytes | None:
+    def _read_picture(self, qid: str) -> bytes | None:
         picture = self._images.picture(self._tasks[qid]) if self._images is not None else None
         return picture.read_bytes() if isinstance(picture, Path) else picture

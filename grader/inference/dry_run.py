@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _CHARACTERS_A_TOKEN = 4
 _PIXELS_A_TOKEN = 28 * 28
 """The patch size of common vision encoders; others differ by a factor of two."""
-_SAMPLED = 50
+_ESTIMATED_REQUESTS = 50
 """Number of requests whose tokens are estimated; the rest is extrapolated."""
 
 
@@ -28,54 +28,54 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
 
     requests: int
     """Number of requests without a reply."""
-    before: int
+    answered_requests: int
     """Number of requests that already have a reply."""
-    first: dict[str, Any] | None
+    first_request: dict[str, Any] | None
     """The body of the first request, with abbreviated images; None if no request is left."""
     prompt_tokens: int
     """Rough estimate for all requests, images included."""
     image_tokens: int
     """The part of `prompt_tokens` for images."""
-    most_completion_tokens: int | None
+    max_completion_tokens: int | None
     """Tokens if every reply uses its whole limit; None without a limit."""
 
 
-def look(plan: Plan, selected: Sequence[Conversation], log: Log) -> DryRun:
+def estimate_run(plan: Plan, selected: Sequence[Conversation], log: Log) -> DryRun:
     """Return the requests that a run would send, given the replies in its log."""
-    left = [(each, steps) for each in selected if (steps := log.missing(each))]
-    limits = [step.settings.get("max_tokens") for _, steps in left for step in steps]
-    text, image, count = _estimate(left)
-    total = sum(len(steps) for _, steps in left)
+    pending = [(conversation, steps) for conversation in selected if (steps := log.missing(conversation))]
+    limits = [step.settings.get("max_tokens") for _, steps in pending for step in steps]
+    text, image, count = _estimate(pending)
+    total = sum(len(steps) for _, steps in pending)
     scale = total / count if count else 0.0
     return DryRun(
         requests=total,
-        before=sum(len(each.steps) for each in selected) - total,
-        first=_first(plan, left),
+        answered_requests=sum(len(conversation.steps) for conversation in selected) - total,
+        first_request=_first_request(plan, pending),
         prompt_tokens=round((text + image) * scale),
         image_tokens=round(image * scale),
-        most_completion_tokens=None if None in limits else sum(limit or 0 for limit in limits),
+        max_completion_tokens=None if None in limits else sum(limit or 0 for limit in limits),
     )
 
 
-def _first(plan: Plan, left: Sequence[tuple[Conversation, list[Step]]]) -> dict[str, Any] | None:
-    if not left:
+def _first_request(plan: Plan, pending: Sequence[tuple[Conversation, list[Step]]]) -> dict[str, Any] | None:
+    if not pending:
         return None
-    conversation, steps = left[0]
+    conversation, steps = pending[0]
     request = conversation.request(steps[0], _Placeholder())
     model = {"model": name} if (name := plan.model_of(steps[0])) else {}
     return {**model, "messages": wire(request.messages, short=True), **request.fields()}
 
 
-def _estimate(left: Sequence[tuple[Conversation, list[Step]]]) -> tuple[float, float, int]:
+def _estimate(pending: Sequence[tuple[Conversation, list[Step]]]) -> tuple[float, float, int]:
     """Return the text tokens and the image tokens of some evenly spread requests, and the number of these requests."""
-    steps = [step for _, of_one in left for step in of_one]
-    some = steps[:: max(1, len(steps) // _SAMPLED)]
-    built = [step.build(_Placeholder()) for step in some]
-    return sum(map(_text_tokens, built)), sum(map(_image_tokens, built)), len(some)
+    steps = [step for _, of_one in pending for step in of_one]
+    sampled = steps[:: max(1, len(steps) // _ESTIMATED_REQUESTS)]
+    built = [step.build(_Placeholder()) for step in sampled]
+    return sum(map(_text_tokens, built)), sum(map(_image_tokens, built)), len(sampled)
 
 
 def _text_tokens(messages: tuple[Message, ...]) -> float:
-    texts = (part.text for each in messages for part in each.parts if isinstance(part, Text))
+    texts = (part.text for message in messages for part in message.parts if isinstance(part, Text))
     # Characters outside ASCII are about a token each.
     return sum(sum(1.0 if char > "\x7f" else 1 / _CHARACTERS_A_TOKEN for char in text) for text in texts)
 

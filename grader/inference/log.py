@@ -1,6 +1,6 @@
 """`<stem>_requests.jsonl`: every outcome is on disk before it is used; only one run writes at a time.
 
-The log is read once, at the start. What stays in memory of a line is its place in the file.
+The log is read once, at the start. What stays in memory of a line is its offset in the file.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Log:
     """The outcomes of a run and of the runs before it. `append` may be called from many threads.
 
-    An incomplete line of a killed run is removed: it was never used. `seen` is called with each reply of earlier runs.
-    With `writes=False` the file is neither locked nor changed.
+    An incomplete line of a killed run is removed: it was never used. `on_reply` is called with each reply of earlier
+    runs. With `writes=False` the file is neither locked nor changed.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Log:
         *,
         fresh: bool = False,
         writes: bool = True,
-        seen: Callable[[Log, RequestRecord], object] = lambda _log, _record: None,
+        on_reply: Callable[[Log, RequestRecord], object] = lambda _log, _record: None,
     ) -> None:
         self.path = path
         self.set_aside: Path | None = None
@@ -50,7 +50,7 @@ class Log:
         """Requests whose reply the token limit cut."""
         self.usage = Usage()
         """Tokens of all requests, including earlier runs."""
-        self._places: dict[Key, int] = {}
+        self._offsets: dict[Key, int] = {}
         """Where the line of a reply begins, in bytes."""
         self._lock = threading.Lock()
         self._claims = Claims()
@@ -61,10 +61,10 @@ class Log:
         try:
             if writes:
                 self._claim(fresh=fresh)
-                self._writer = self._opened()
+                self._writer = self._open_writer()
             if path.is_file() and (writes or not fresh):
                 self._reader = path.open("rb")
-                self._read(self._reader, seen)
+                self._read(self._reader, on_reply)
             if self._writer is not None:
                 os.ftruncate(self._writer.fileno(), self._end)
         except BaseException:
@@ -79,13 +79,13 @@ class Log:
 
     def __contains__(self, key: object) -> bool:
         """Whether a request has a reply."""
-        return key in self._places
+        return key in self._offsets
 
     def reply(self, key: Key) -> RequestRecord:
         """Return the record of a request that has a reply."""
         with self._lock:
             assert self._reader is not None
-            self._reader.seek(self._places[key])
+            self._reader.seek(self._offsets[key])
             return _RECORD.decode(self._reader.readline())
 
     def missing(self, conversation: Conversation) -> list[Step]:
@@ -120,21 +120,21 @@ class Log:
             self._claims.close()
 
     def _write(self, file: FileIO, line: bytes) -> None:
-        left = memoryview(line)
-        while left:
-            left = left[file.write(left) or 0 :]
+        unwritten = memoryview(line)
+        while unwritten:
+            unwritten = unwritten[file.write(unwritten) or 0 :]
         os.fsync(file.fileno())
 
-    def _remember(self, record: RequestRecord, place: int) -> None:
+    def _remember(self, record: RequestRecord, offset: int) -> None:
         key = record.qid, record.sample, record.stage
         self.usage += record.usage
         self.failures.pop(key, None)
-        if key in self._places:
+        if key in self._offsets:
             return
         if record.content is None:
             self.failures[key] = record.error or ""
         else:
-            self._places[key] = place
+            self._offsets[key] = offset
             if record.finish_reason == "length":
                 self.truncated.add(key)
 
@@ -149,13 +149,13 @@ class Log:
             self.set_aside = free_name(self.path)
             self.path.rename(self.set_aside)
 
-    def _opened(self) -> FileIO:
+    def _open_writer(self) -> FileIO:
         try:
             return self.path.open("ab", buffering=0)
         except OSError as error:
             raise UsageError(f"-o: {self.path} cannot be written: {error.strerror}.") from error
 
-    def _read(self, file: BinaryIO, seen: Callable[[Log, RequestRecord], object]) -> None:
+    def _read(self, file: BinaryIO, on_reply: Callable[[Log, RequestRecord], object]) -> None:
         """Read the records of earlier runs."""
         file.seek(0)
         for number, line in enumerate(iter(file.readline, b""), 1):
@@ -170,8 +170,8 @@ class Log:
             self._remember(record, self._end)
             self._end += len(line)
             if record.content is not None:
-                seen(self, record)
-                file.seek(self._end)
+                on_reply(self, record)
+                file.seek(self._end)  # it may have read other replies of this file
 
 
 _RECORD = msgspec.json.Decoder(RequestRecord)

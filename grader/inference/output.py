@@ -68,13 +68,13 @@ def _record(samples: list[tuple[RequestRecord, str]], plan: Plan) -> dict[str, A
         "predictions": [text for _, text in samples],
         "model": plan.model,
         **({"coder_model": plan.coder} if plan.coder is not None else {}),
-        "settings": {name: value for name, value in first.settings.items() if name not in _OF_A_SAMPLE},
+        "settings": {name: value for name, value in first.settings.items() if name not in _PER_SAMPLE_SETTINGS},
         "finish_reasons": [reply.finish_reason for reply, _ in samples],
         "samples": [reply.sample for reply, _ in samples],
     }
 
 
-_OF_A_SAMPLE = {"seed", "images"}
+_PER_SAMPLE_SETTINGS = {"seed", "images"}
 """Settings that differ from sample to sample, or from task to task."""
 _LONG_TEXT = 100
 """Minimum length in characters for equal samples to be suspicious (two samples "B" are not)."""

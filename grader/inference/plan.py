@@ -30,7 +30,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the coder model is asked."""
     stop: str = ""
     """The answer ends before this text; empty: no stop text."""
-    noted: dict[str, Any] = {}
+    extra_settings: dict[str, Any] = {}
     """Further settings that can change the answer (mode, shots, ...)."""
 
     def text(self, content: str) -> str:
@@ -60,7 +60,7 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
             stage=step.stage,
             messages=step.build(texts),
             settings=step.settings,
-            noted=step.noted | stop,
+            extra_settings=step.extra_settings | stop,
         )
 
 

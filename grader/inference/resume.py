@@ -33,20 +33,21 @@ class ResumeCheck:
 
     def see(self, log: Log, reply: RequestRecord) -> None:
         """Compare one reply."""
-        for difference in self._of(log, reply):
+        for difference in self._differences_of(log, reply):
             self._differences[difference].append(reply.qid)
 
     def conclude(self, path: Path) -> None:
         """Raise UsageError, with the differences, if replies are from other requests."""
         if not self._differences:
             return
-        listed = "\n".join(f"- {what} ({_named(qids)})" for what, qids in self._differences.items())
+        lines = "\n".join(f"- {difference} ({_id_list(qids)})" for difference, qids in self._differences.items())
         raise UsageError(
-            f"{path} has replies to other requests than those of this command:\n{listed}\n"
+            f"{path} has replies to other requests than those of this command:\n{lines}\n"
             "Give the same options as before, another -o, or --fresh to start over (the old files are kept)."
         )
 
-    def _of(self, log: Log, reply: RequestRecord) -> Iterator[str]:
+    def _differences_of(self, log: Log, reply: RequestRecord) -> Iterator[str]:
+        """Yield why a reply belongs to no request of the plan, or how its request differs from what was sent."""
         conversation = self._planned.get((reply.qid, reply.sample))
         if conversation is None:
             is_task = reply.qid in self._qids
@@ -58,9 +59,9 @@ class ResumeCheck:
         elif all(step.stage != reply.stage for step in conversation.steps):
             yield "mode: different requests were sent"
         else:
-            yield from self._of_request(log, reply, conversation)
+            yield from self._differences_from_request(log, reply, conversation)
 
-    def _of_request(self, log: Log, reply: RequestRecord, conversation: Conversation) -> Iterator[str]:
+    def _differences_from_request(self, log: Log, reply: RequestRecord, conversation: Conversation) -> Iterator[str]:
         texts: dict[str, str] = {}
         for step in conversation.steps:
             if step.stage == reply.stage:
@@ -81,12 +82,14 @@ def _settings(reply: RequestRecord, now: dict[str, object]) -> Iterator[str]:
     # Compare after a round trip through JSON, in which tuples become lists.
     now = msgspec.json.decode(msgspec.json.encode(now))
     for name in sorted(reply.settings.keys() | now.keys()):
-        there, here = reply.settings.get(name), now.get(name)
-        if there == here:
+        before, after = reply.settings.get(name), now.get(name)
+        if before == after:
             continue
         # Every sample has a seed of its own, and every task its images.
-        is_each = name in {"seed", "images"} and there is not None and here is not None
-        yield f"{name}: " + ("different ones" if is_each else f"{_value(there)} in the file, {_value(here)} now")
+        is_per_sample = name in {"seed", "images"} and before is not None and after is not None
+        yield f"{name}: " + (
+            "different ones" if is_per_sample else f"{_value(before)} in the file, {_value(after)} now"
+        )
 
 
 def _value(value: object) -> str:
@@ -94,7 +97,7 @@ def _value(value: object) -> str:
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
-def _named(qids: list[str]) -> str:
+def _id_list(qids: list[str]) -> str:
     distinct = list(dict.fromkeys(qids))
     more = f" and {len(distinct) - _SHOWN} more" if len(distinct) > _SHOWN else ""
     return ", ".join(distinct[:_SHOWN]) + more

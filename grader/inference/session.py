@@ -12,17 +12,18 @@ from grader.benchmark import Benchmark
 from grader.data.checks import check_questions
 from grader.data.load import ALL
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError, UsageError
-from grader.grading.inputs import choose
-from grader.inference import conversations, dry_run, output
-from grader.inference.asking import ask_all, what_is_kept
-from grader.inference.conversations import Chosen, Pictures
+from grader.grading.inputs import make_setup
+from grader.inference import conversations, output
+from grader.inference.asking import ask_all, resume_advice
+from grader.inference.conversations import Pictures, RequestSettings
+from grader.inference.dry_run import DryRun, estimate_run
 from grader.inference.log import Log, free_name
 from grader.inference.options import InferOptions
 from grader.inference.output import InferSummary, Written, summarize
 from grader.inference.plan import Conversation, Plan
 from grader.inference.resume import ResumeCheck
 from grader.models.model import Model, Server
-from grader.models.prompt import Asking, load_template
+from grader.models.prompt import PromptOptions, load_template
 from grader.options import Options
 from grader.predictions.select import selected_ids
 from grader.scorers.rows import tasks_of
@@ -31,7 +32,6 @@ from grader.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.inference.dry_run import DryRun
     from grader.models.prompt import Sampling
     from grader.observer import Observer
     from grader.scorers.registry import AnyScorer
@@ -41,7 +41,7 @@ _SHARED = ("benchmark", "split", "protocol", "data", "limit", "ids", "since", "u
 """The options that choose tasks, of requests as of grading."""
 
 
-class Prepared(msgspec.Struct, frozen=True, kw_only=True):
+class PreparedRun(msgspec.Struct, frozen=True, kw_only=True):
     """The plan of a run, and the selected part of it."""
 
     options: InferOptions
@@ -63,36 +63,40 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The new paths of earlier files, with `--fresh`."""
 
 
-def prepare(options: InferOptions) -> Prepared:
+def prepare(options: InferOptions) -> PreparedRun:
     """Load the tasks and plan the requests. Raises UsageError, InputError, DataUnavailableError."""
-    setup = choose(Options(**{name: getattr(options, name) for name in _SHARED}))
+    setup = make_setup(Options(**{name: getattr(options, name) for name in _SHARED}))
     declared, scorer, split, protocol = setup.declared, setup.scorer, setup.split, setup.protocol
     rows = setup.rows(ALL)
     check_questions(rows, declared)
     tasks, _ = scorer.complete(declared, rows, tasks_of(scorer, declared, split, rows), None)
-    asking = _asking(options, scorer, protocol, declared, split)
+    prompt_options = _prompt_options(options, scorer, protocol, declared, split)
     pictures = Pictures(declared, split, protocol, options.data, tasks)
-    chosen = _chosen(options, msgspec.structs.replace(scorer.usual_sampling, **declared.inference.given()))
-    plan = conversations.make(tasks, lambda task: scorer.turns(declared, task, asking), pictures.read, chosen)
+    request_settings = _request_settings(
+        options, msgspec.structs.replace(scorer.usual_sampling, **declared.inference.given())
+    )
+    plan = conversations.make_plan(
+        tasks, lambda task: scorer.turns(declared, task, prompt_options), pictures.read, request_settings
+    )
     date = declared.columns.date
     wanted = selected_ids(tasks, setup.options, declared.unit, whole_units=scorer.has_units, date=date)
     selected = tuple(each for each in plan.conversations if each.qid in wanted)
     pictures.check({each.qid: None for each in selected if any(step.shows_images for step in each.steps)})
-    return Prepared(options=options, benchmark=declared, plan=plan, selected=selected)
+    return PreparedRun(options=options, benchmark=declared, plan=plan, selected=selected)
 
 
-def run(prepared: Prepared, observer: Observer) -> Result:
+def run(prepared: PreparedRun, observer: Observer) -> Result:
     """Send the missing requests and write the prediction file. Raises GradeError.
 
     The prediction file is also written if the run fails or is interrupted.
     """
     options, plan, selected = prepared.options, prepared.plan, prepared.selected
-    with _opened(prepared) as (log, set_aside), _model(options) as model, _coder(options) as coder:
+    with _open_log(prepared) as (log, set_aside), _model(options) as model, _coder(options) as coder:
         try:
             stopped = ask_all(selected, log, model, coder, concurrency=options.concurrency, observer=observer)
         except KeyboardInterrupt:
             _write(prepared, log)
-            raise InterruptedRunError(_interrupted(prepared, log)) from None
+            raise InterruptedRunError(_interruption_message(prepared, log)) from None
         except GradeError:
             # This error is reported; a second one, of the same full disk, would hide it.
             with contextlib.suppress(OSError):
@@ -102,18 +106,18 @@ def run(prepared: Prepared, observer: Observer) -> Result:
         return Result(summary=summarize(selected, log), written=written, stopped=stopped, set_aside=set_aside)
 
 
-def _write(prepared: Prepared, log: Log) -> Written:
+def _write(prepared: PreparedRun, log: Log) -> Written:
     """Write the prediction file. Raises InfrastructureError: what is kept."""
     path = prepared.options.output
     try:
         return output.write(path, prepared.plan, log)
     except OSError as error:
         raise InfrastructureError(
-            f"{path} could not be written: {error.strerror}. {what_is_kept(prepared.selected, log)}"
+            f"{path} could not be written: {error.strerror}. {resume_advice(prepared.selected, log)}"
         ) from error
 
 
-def _interrupted(prepared: Prepared, log: Log) -> str:
+def _interruption_message(prepared: PreparedRun, log: Log) -> str:
     total, summary = len(prepared.selected), summarize(prepared.selected, log)
     if not summary.done:
         return f"Interrupted. No sample was answered; the same command asks for all {total}."
@@ -121,20 +125,20 @@ def _interrupted(prepared: Prepared, log: Log) -> str:
     return f"Interrupted. {done}; the same command asks for the other {total - summary.done}."
 
 
-def look(prepared: Prepared) -> DryRun:
+def dry_run(prepared: PreparedRun) -> DryRun:
     """Return the requests that a run would send, without sending or writing anything."""
     options, check = prepared.options, ResumeCheck(prepared.plan)
-    with Log(options.log, fresh=options.fresh, writes=False, seen=check.see) as log:
+    with Log(options.log, fresh=options.fresh, writes=False, on_reply=check.see) as log:
         check.conclude(options.log)
-        return dry_run.look(prepared.plan, prepared.selected, log)
+        return estimate_run(prepared.plan, prepared.selected, log)
 
 
 @contextlib.contextmanager
-def _opened(prepared: Prepared) -> Iterator[tuple[Log, tuple[Path, ...]]]:
+def _open_log(prepared: PreparedRun) -> Iterator[tuple[Log, tuple[Path, ...]]]:
     """Yield the log, checked against the plan, and the new paths of earlier files."""
     options, check = prepared.options, ResumeCheck(prepared.plan)
     _check_output(options)
-    with Log(options.log, fresh=options.fresh, seen=check.see) as log:
+    with Log(options.log, fresh=options.fresh, on_reply=check.see) as log:
         check.conclude(options.log)
         set_aside = [log.set_aside] if log.set_aside is not None else []
         if options.fresh and options.output.exists():
@@ -157,13 +161,15 @@ def _check_output(options: InferOptions) -> None:
         )
 
 
-def _asking(options: InferOptions, scorer: AnyScorer, protocol: str, declared: Benchmark, split: str) -> Asking:
+def _prompt_options(
+    options: InferOptions, scorer: AnyScorer, protocol: str, declared: Benchmark, split: str
+) -> PromptOptions:
     if options.mode and options.mode not in scorer.modes:
         known = f"it has {', '.join(scorer.modes)}" if scorer.modes else "it has no modes"
         raise UsageError(f"--mode {options.mode}: not a mode of {declared.id}; {known}.")
     if options.shots and "shots" not in scorer.options:
         raise UsageError(f"--shots: {declared.id} has no demonstrations.")
-    return Asking(
+    return PromptOptions(
         protocol=protocol,
         mode=options.mode or next(iter(scorer.modes), ""),
         shots=options.shots,
@@ -174,8 +180,8 @@ def _asking(options: InferOptions, scorer: AnyScorer, protocol: str, declared: B
     )
 
 
-def _chosen(options: InferOptions, sampling: Sampling) -> Chosen:
-    return Chosen(
+def _request_settings(options: InferOptions, sampling: Sampling) -> RequestSettings:
+    return RequestSettings(
         samples=options.samples,
         settings={**sampling.settings(options.samples), "seed": 0, **options.gen_kwargs},
         system=load_template(options.system) if options.system is not None else "",
@@ -193,7 +199,7 @@ def _model(options: InferOptions) -> Model:
             base_url=options.base_url,
             key_variable=options.api_key_env,
             timeout=options.request_timeout,
-            instead=", or name another variable with --api-key-env",
+            alternative_advice=", or name another variable with --api-key-env",
         )
     )
 

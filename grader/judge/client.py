@@ -88,9 +88,9 @@ class OpenAIJudge:
             api_key=api_key,
             timeout=timeout,
             can_go_without_temperature=True,
-            who="The judge",
+            subject="The judge",
             address_option="--judge-base-url",
-            instead=", or grade without a judge, or with --judge-replies FILE",
+            alternative_advice=", or grade without a judge, or with --judge-replies FILE",
         )
         self._server = Model(server, retries=retries)
         self._cache = cache
@@ -134,19 +134,20 @@ class OpenAIJudge:
         if not questions:
             return {}
         replies = self._from_cache(questions)
-        left = [question for question in questions if question.qid not in replies]
+        missing = [question for question in questions if question.qid not in replies]
         self._observer.phase("judge", len(questions))
         self._observer.advance(len(replies))
-        if left:
+        if missing:
             self._server.connect()
-            self._ask_all(left, replies)
-        self._conclude(replies)
+            self._ask_all(missing, replies)
+        self._report_cost(replies)
         return {question.qid: replies[question.qid] for question in questions}
 
-    def _conclude(self, replies: dict[str, JudgeReply]) -> None:
+    def _report_cost(self, replies: dict[str, JudgeReply]) -> None:
+        """Add the replies of one call to the cost, and tell the observer what went wrong."""
         stopped = self._server.stopped
         errors = [reply.error for reply in replies.values() if reply.text is None]
-        self._add(
+        self._add_to_cost(
             questions=len(replies),
             cached=sum(reply.cached for reply in replies.values()),
             failed=len(errors),
@@ -161,7 +162,7 @@ class OpenAIJudge:
         if stopped:
             self._observer.warning(f"{stopped}; {len(errors)} of {len(replies)} questions have no reply")
 
-    def _add(self, **counts: int) -> None:
+    def _add_to_cost(self, **counts: int) -> None:
         """Add to the cost; called from several threads."""
         with self._lock:
             sums = {name: getattr(self._cost, name) + count for name, count in counts.items()}
@@ -171,11 +172,11 @@ class OpenAIJudge:
         if self._cache is None:
             return {}
         keys = {question.qid: self._key(question) for question in questions}
-        found = self._cache.replies(keys.values())
+        texts = self._cache.replies(keys.values())
         return {
             question.qid: JudgeReply(text=text, cached=True)
             for question in questions
-            if (text := found.get(keys[question.qid])) is not None and question.accept(text)
+            if (text := texts.get(keys[question.qid])) is not None and question.accept(text)
         }
 
     def _key(self, question: JudgeQuestion) -> bytes:
@@ -184,46 +185,47 @@ class OpenAIJudge:
     def _ask_all(self, questions: list[JudgeQuestion], replies: dict[str, JudgeReply]) -> None:
         """Fill in the replies."""
         alike = list(grouped(questions, lambda question: question.prompt).values())
-        trouble = TroubleReporter([self._server], self._observer)
-        for qid, reply in in_threads(self._answer_group, alike, self._concurrency, tick=trouble.look):
+        reporter = TroubleReporter([self._server], self._observer)
+        for qid, reply in in_threads(self._answer_group, alike, self._concurrency, tick=reporter.report_if_due):
             replies[qid] = reply
             self._observer.advance()
 
     def _answer_group(self, group: list[JudgeQuestion]) -> Iterator[tuple[str, JudgeReply]]:
         """Answer questions with the same prompt one after the other; a reply is reused if it is readable for them."""
-        heard: str | None = None
+        last_text: str | None = None
         for question in group:
-            if heard is not None and question.accept(heard):
-                yield question.qid, JudgeReply(text=heard, cached=True)
+            if last_text is not None and question.accept(last_text):
+                yield question.qid, JudgeReply(text=last_text, cached=True)
                 continue
             reply = self._answer(question)
-            heard = reply.text or heard
+            last_text = reply.text or last_text
             yield question.qid, reply
 
     def _answer(self, question: JudgeQuestion) -> JudgeReply:
         """Ask, with varying temperature, until a reply is readable; only a readable reply is stored."""
-        heard, why = "", ""
+        last_text, why = "", ""
         for number, temperature in enumerate(self._temperatures, start=1):
             request = Request(
                 qid=question.qid, messages=(user(question.prompt),), settings={"temperature": temperature}
             )
             record = self._server.ask(request)
-            self._add(
+            self._add_to_cost(
                 calls=record.attempts,
                 prompt_tokens=record.usage.prompt_tokens,
                 completion_tokens=record.usage.completion_tokens,
             )
+            # Without a finish reason there was no completion; with one, the reply is empty and the next try may not be.
             if record.content is None and not record.finish_reason:
                 tries = number if record.attempts else number - 1
-                return JudgeReply(text=None, tries=tries, error=record.error or "", unreadable=heard or None)
-            heard = split_reasoning(record.content or "")[0][:_REPLY_LIMIT]
-            why = f"the last was {one_line(heard, 120)!r}" if heard else f"the last time, {record.error}"
-            if heard.strip() and question.accept(heard):
+                return JudgeReply(text=None, tries=tries, error=record.error or "", unreadable=last_text or None)
+            last_text = split_reasoning(record.content or "")[0][:_REPLY_LIMIT]
+            why = f"the last was {one_line(last_text, 120)!r}" if last_text else f"the last time, {record.error}"
+            if last_text.strip() and question.accept(last_text):
                 if self._cache is not None:
-                    self._cache.keep_reply(self._key(question), heard)
-                return JudgeReply(text=heard, tries=number)
+                    self._cache.keep_reply(self._key(question), last_text)
+                return JudgeReply(text=last_text, tries=number)
         return JudgeReply(
-            text=None, tries=number, error=f"{_NOT_READABLE} in {number} tries; {why}", unreadable=heard or None
+            text=None, tries=number, error=f"{_NOT_READABLE} in {number} tries; {why}", unreadable=last_text or None
         )
 
 

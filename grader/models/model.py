@@ -23,9 +23,9 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 RETRIES = 20
 """Of the SDK, after 408, 409, 429, 5xx and broken connections. Waits: 0.5 s, doubled up to 8 s (about two minutes in
 all), or what `Retry-After` says, up to two minutes."""
-LONGEST_WAIT = 3600.0
+MAX_WAIT = 3600.0
 """Seconds that a request waits in all, where `Retry-After` is longer than the SDK waits."""
-MOST_FAILURES_IN_A_ROW = 10
+MAX_FAILURES_IN_A_ROW = 10
 """After so many tasks failed without a reply in between, no more requests are sent: the cause is not one of them."""
 _PLACEHOLDER_KEY = "no-key"
 _SHORTEST_SECRET = 8
@@ -47,10 +47,10 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that one attempt may take, until its reply is complete."""
     can_go_without_temperature: bool = False
     """Whether a model that refuses the setting is asked without it."""
-    who: str = "The model"
+    subject: str = "The model"
     """Subject of sentences."""
     address_option: str = "--base-url"
-    instead: str = ""
+    alternative_advice: str = ""
     """What can be done instead of setting a key; begins with `, or`."""
 
     def __repr__(self) -> str:
@@ -74,7 +74,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     settings: dict[str, Any] = {}
     """Fields of the request's body; None is not sent."""
-    noted: dict[str, Any] = {}
+    extra_settings: dict[str, Any] = {}
     """Further settings that can change the answer, for the record."""
 
     def fields(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         of_images: dict[str, Any] = {"images": [sha256(image) for image in shown]} if shown else {}
         if shown and shown[0].detail is not None:
             of_images["image_detail"] = shown[0].detail
-        return self.fields() | self.noted | of_images
+        return self.fields() | self.extra_settings | of_images
 
 
 class RequestRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,10 +128,10 @@ class Model:
         self._server = server
         self.name = server.model
         try:
-            self.address, _ = public_address(server.url())
+            self.address = split_password(server.url())[0]
         except ValueError as error:
             raise UsageError(
-                f"{server.who}'s address must be like http://localhost:8000/v1: check {server.address_option}"
+                f"{server.subject}'s address must be like http://localhost:8000/v1: check {server.address_option}"
             ) from error
         self._retries = retries
         self._client: openai.OpenAI | None = None
@@ -163,9 +163,9 @@ class Model:
             self._client.close()
 
     @property
-    def trouble(self) -> str:
+    def last_problem(self) -> str:
         """What was wrong with the last attempt, if it is repeated; else empty."""
-        return self._transport.trouble if self._transport is not None else ""
+        return self._transport.last_problem if self._transport is not None else ""
 
     def connect(self) -> None:
         """Create the client. Raises InfrastructureError if the key is missing or cannot be sent."""
@@ -173,15 +173,16 @@ class Model:
             return
         server, key = self._server, self._server.key()
         if not key and self.address == OPENAI_URL:
-            raise InfrastructureError(f"{server.who} at {self.address} needs a key. {self._how_to_set_key()}.")
+            raise InfrastructureError(f"{server.subject} at {self.address} needs a key. {self._how_to_set_key()}.")
         if not re.fullmatch(r"[!-~]*", key):
             raise InfrastructureError(f"{server.key_variable} contains a blank or a non-ASCII character: set it again")
         import openai
 
         from grader.models.transport import Transport
 
-        secrets = (key, public_address(server.url())[1])
-        self._transport = Transport(server.timeout, [each for each in secrets if len(each) >= _SHORTEST_SECRET])
+        password = split_password(server.url())[1]
+        secrets = [secret for secret in (key, password) if len(secret) >= _SHORTEST_SECRET]
+        self._transport = Transport(server.timeout, secrets)
         self._client = openai.OpenAI(
             http_client=self._transport,
             api_key=key or _PLACEHOLDER_KEY,
@@ -197,7 +198,7 @@ class Model:
             # That the request failed says nothing about the server: it was interrupted.
             reply, attempts = Reply(error=self.stopped), 0
         if attempts:
-            self._count(request.qid, reply)
+            self._count_failures(request.qid, reply)
         error = None if reply.error is None else one_line(reply.error, _ERROR_LIMIT)
         return RequestRecord(
             qid=request.qid,
@@ -215,12 +216,13 @@ class Model:
             error=error,
         )
 
-    def _count(self, qid: str, reply: Reply) -> None:
+    def _count_failures(self, qid: str, reply: Reply) -> None:
+        """Count the tasks that failed in a row, and stop after too many."""
         with self._lock:
             # All samples of one task may fail, for example because its prompt is too long.
             self._failed = set() if reply.error is None else self._failed | {qid}
-            if len(self._failed) >= MOST_FAILURES_IN_A_ROW:
-                self._stop(f"{MOST_FAILURES_IN_A_ROW} tasks in a row failed, the last: {reply.error}")
+            if len(self._failed) >= MAX_FAILURES_IN_A_ROW:
+                self._stop(f"{MAX_FAILURES_IN_A_ROW} tasks in a row failed, the last: {reply.error}")
 
     def _stop(self, why: str) -> None:
         self.stopped = self.stopped or why
@@ -232,7 +234,7 @@ class Model:
         while True:
             reply, sent, wait = self._send(messages, self._body(request))
             attempts += sent
-            if wait is None or waited + wait > LONGEST_WAIT or self._is_over.wait(wait):
+            if wait is None or waited + wait > MAX_WAIT or self._is_over.wait(wait):
                 return reply, attempts
             waited += wait
 
@@ -251,10 +253,10 @@ class Model:
         except openai.AuthenticationError:
             raise InfrastructureError(self._refused_key()) from None
         except openai.APIStatusError as error:
-            wait = 0.0 if self._adapt(error, fields) else _long_wait(error)
+            wait = 0.0 if self._adapt_requests(error, fields) else _long_wait(error)
             return Reply(error=self._status_error(error)), _attempts(error.request), wait
         except openai.APIConnectionError as error:
-            return self._unconnected(error)
+            return self._connection_failure(error)
         except ValueError:
             # A status that is no error, with a body that the SDK cannot decode.
             return Reply(error=f"{self.address} sent {NOT_A_COMPLETION}"), 1, None
@@ -267,7 +269,7 @@ class Model:
             fields[self._limit_name] = fields.pop("max_tokens")
         return fields
 
-    def _adapt(self, error: openai.APIStatusError, fields: dict[str, Any]) -> bool:
+    def _adapt_requests(self, error: openai.APIStatusError, fields: dict[str, Any]) -> bool:
         """Ask otherwise from now on, if the model has another name for the limit or may go without a temperature."""
         if error.status_code not in {400, 422}:
             return False
@@ -279,7 +281,7 @@ class Model:
             return True
         return False
 
-    def _unconnected(self, error: openai.APIConnectionError) -> tuple[Reply, int, None]:
+    def _connection_failure(self, error: openai.APIConnectionError) -> tuple[Reply, int, None]:
         """Return the outcome of a request whose connection failed or broke off."""
         import openai
 
@@ -295,27 +297,27 @@ class Model:
 
     def _status_error(self, error: openai.APIStatusError) -> str:
         status, server = error.status_code, self._server
-        said = f"{self.address} replied with HTTP {status}"
+        reply = f"{self.address} replied with HTTP {status}"
         if status < 400:
-            there = _target(error.response, str(error.request.url))
-            return f"{said}: it redirects to {there}, where nothing was sent; is that {server.address_option}?"
-        said += f": {error_text(error.body)}"
+            target = _redirect_target(error.response, str(error.request.url))
+            return f"{reply}: it redirects to {target}, where nothing was sent; is that {server.address_option}?"
+        reply += f": {error_text(error.body)}"
         if status == 404:
-            return f"{said}; check the model's name and {server.address_option} (it usually ends in /v1)"
+            return f"{reply}; check the model's name and {server.address_option} (it usually ends in /v1)"
         wait = _long_wait(error)
-        return said if wait is None else f"{said} (it asks to wait {wait:,.0f} s)"
+        return reply if wait is None else f"{reply} (it asks to wait {wait:,.0f} s)"
 
     def _refused_key(self) -> str:
         variable = self._server.key_variable
         key = f"the key in {variable} was refused" if self._server.key() else f"{variable} is not set"
-        return f"{self._server.who} at {self.address} replied with HTTP 401: {key}. {self._how_to_set_key()}."
+        return f"{self._server.subject} at {self.address} replied with HTTP 401: {key}. {self._how_to_set_key()}."
 
     def _how_to_set_key(self) -> str:
-        return f"Set {self._server.key_variable}{self._server.instead}"
+        return f"Set {self._server.key_variable}{self._server.alternative_advice}"
 
 
-def public_address(url: str) -> tuple[str, str]:
-    """Return a URL without user, password, query and fragment, and its password. Raises ValueError."""
+def split_password(url: str) -> tuple[str, str]:
+    """Return the public part of a URL (no user, password, query and fragment), and its password; raises ValueError."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or (parts.port is not None and parts.port <= 0):
         raise ValueError("not an HTTP address")
@@ -323,10 +325,10 @@ def public_address(url: str) -> tuple[str, str]:
     return f"{parts.scheme}://{host}{parts.path.rstrip('/')}", parts.password or ""
 
 
-def _target(response: Any, asked: str) -> str:
+def _redirect_target(response: Any, request_url: str) -> str:
     """Return where a redirect leads."""
     try:
-        return public_address(urljoin(asked, response.headers.get("location", "")))[0]
+        return split_password(urljoin(request_url, response.headers.get("location", "")))[0]
     except ValueError:
         return "an address that is none"
 
@@ -344,10 +346,10 @@ def _long_wait(error: openai.APIStatusError) -> float | None:
         return None
     from grader.models.transport import is_temporary
 
-    return seconds if seconds > _LONGEST_WAIT_OF_THE_SDK and is_temporary(error.status_code) else None
+    return seconds if seconds > _SDK_WAIT and is_temporary(error.status_code) else None
 
 
-_LONGEST_WAIT_OF_THE_SDK = 120.0
+_SDK_WAIT = 120.0
 
 
 def _is_about_temperature(body: object) -> bool:

@@ -45,11 +45,11 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it is asked of the coder model, if there is a separate one."""
     stop: str = ""
     """The answer ends before this text."""
-    noted: dict[str, Any] = {}
+    extra_settings: dict[str, Any] = {}
     """Settings of the prompt that can change the answer."""
 
 
-class Asking(msgspec.Struct, frozen=True, kw_only=True):
+class PromptOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The user's options for prompts."""
 
     protocol: str

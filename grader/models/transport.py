@@ -11,7 +11,7 @@ import openai
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """Maximum length of a reply."""
 _CONNECT_SECONDS = 10.0
 _SHOULD_RETRY = "x-should-retry"
@@ -26,7 +26,7 @@ def is_temporary(status: int) -> bool:
 
 
 class Transport(openai.DefaultHttpxClient):
-    """The SDK's HTTP client; each reply is read whole, within `seconds` and `MOST_BYTES`.
+    """The SDK's HTTP client; each reply is read whole, within `seconds` and `MAX_BYTES`.
 
     The timeout of an HTTP library is a limit of silence, so a server that sends a byte now and then would never be
     given up. A redirect would send prompt and images to an address that nobody gave. What is raised here as one of the
@@ -40,7 +40,7 @@ class Transport(openai.DefaultHttpxClient):
         self._secrets = [secret.encode() for secret in secrets]
         self.has_connected = False
         """Whether there was a connection to the server."""
-        self.trouble = ""
+        self.last_problem = ""
         """What was wrong with the last attempt, if it is repeated; else empty."""
 
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
@@ -48,14 +48,16 @@ class Transport(openai.DefaultHttpxClient):
         options |= {"stream": True, "follow_redirects": False}
         deadline = time.monotonic() + self._seconds
         try:
-            begun = super().send(request, **options)
+            streaming = super().send(request, **options)
             self.has_connected = True
-            response = self._whole(begun, deadline)
+            response = self._read_all(streaming, deadline)
         except httpx2.TransportError as error:
-            self.trouble = str(error) or type(error).__name__
+            self.last_problem = str(error) or type(error).__name__
             is_connecting = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+            # A connection that breaks has existed.
             self.has_connected = self.has_connected or not is_connecting
             if self.is_closed or not self.has_connected:
+                # Not repeated: nobody listens there.
                 raise openai.APIConnectionError(request=request) from error
             if isinstance(error, httpx2.ReadTimeout):
                 # Not repeated: the server is most likely still at work on it.
@@ -66,16 +68,17 @@ class Transport(openai.DefaultHttpxClient):
             raise openai.APIConnectionError(request=request) from error
         if response.status_code == 429 and _NO_QUOTA in response.content:
             response.headers[_SHOULD_RETRY] = "false"
-        self.trouble = f"HTTP {response.status_code}" if is_temporary(response.status_code) else ""
+        self.last_problem = f"HTTP {response.status_code}" if is_temporary(response.status_code) else ""
         return response
 
-    def _whole(self, response: httpx2.Response, deadline: float) -> httpx2.Response:
+    def _read_all(self, response: httpx2.Response, deadline: float) -> httpx2.Response:
+        """Return a response that has been read whole, without secrets; raises errors of the SDK and of the library."""
         content = bytearray()
         try:
             for chunk in response.iter_bytes():
                 content += chunk
-                if len(content) > MOST_BYTES:
-                    what = f"a reply of more than {MOST_BYTES >> 20} MB"
+                if len(content) > MAX_BYTES:
+                    what = f"a reply of more than {MAX_BYTES >> 20} MB"
                     raise openai.APIConnectionError(message=what, request=response.request)
                 if time.monotonic() > deadline:
                     raise httpx2.ReadTimeout("the reply was not complete in time", request=response.request)
@@ -84,17 +87,17 @@ class Transport(openai.DefaultHttpxClient):
             if self.is_closed and (connection := response.extensions.get("network_stream")) is not None:
                 # It was opened while this was closed, so nothing else closes it.
                 connection.close()
-        headers = [(name, self._hidden(value.encode()).decode()) for name, value in response.headers.items()]
-        kept = [pair for pair in headers if pair[0].lower() not in _OF_THE_TRANSFER]
+        headers = [(name, self._redact(value.encode()).decode()) for name, value in response.headers.items()]
+        headers = [pair for pair in headers if pair[0].lower() not in _TRANSFER_HEADERS]
         return httpx2.Response(
-            response.status_code, headers=kept, content=self._hidden(bytes(content)), request=response.request
+            response.status_code, headers=headers, content=self._redact(bytes(content)), request=response.request
         )
 
-    def _hidden(self, received: bytes) -> bytes:
+    def _redact(self, received: bytes) -> bytes:
         """Replace the secrets, wherever the server repeats them: in a reply, in an error, in an address."""
         for secret in self._secrets:
             received = received.replace(secret, b"***")
         return received
 
 
-_OF_THE_TRANSFER = {"content-encoding", "content-length", "transfer-encoding"}
+_TRANSFER_HEADERS = {"content-encoding", "content-length", "transfer-encoding"}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 _TICK_SECONDS = 1.0
-_SAID_EVERY = 15.0
+_REPORT_SECONDS = 15.0
 _END = object()
 
 
@@ -28,12 +28,16 @@ def in_threads(
     Exceptions of `work` are raised here. When the generator is closed, no further job begins. The threads are daemons:
     a request may take minutes, but Ctrl-C must not.
     """
-    left, results, is_over = queue.SimpleQueue[Job](), queue.SimpleQueue[Any](), threading.Event()
+    pending = queue.SimpleQueue[Job]()
+    results = queue.SimpleQueue[Any]()
+    is_over = threading.Event()
     for job in jobs:
-        left.put(job)
+        pending.put(job)
     running = min(count, len(jobs))
     for number in range(running):
-        run = threading.Thread(target=_run, args=(work, left, results, is_over), name=f"request-{number}", daemon=True)
+        run = threading.Thread(
+            target=_run, args=(work, pending, results, is_over), name=f"request-{number}", daemon=True
+        )
         run.start()
     try:
         while running:
@@ -52,11 +56,11 @@ def in_threads(
         is_over.set()
 
 
-def _run(work: Any, left: queue.SimpleQueue[Any], results: queue.SimpleQueue[Any], is_over: threading.Event) -> None:
+def _run(work: Any, pending: queue.SimpleQueue[Any], results: queue.SimpleQueue[Any], is_over: threading.Event) -> None:
     """Work until no job is left, in a thread."""
     try:
         while not is_over.is_set():
-            for result in work(left.get_nowait()):
+            for result in work(pending.get_nowait()):
                 results.put(result)
                 if is_over.is_set():
                     return
@@ -72,13 +76,13 @@ class TroubleReporter:
     def __init__(self, models: Iterable[Model], listener: Listener) -> None:
         self._models = list(models)
         self._listener = listener
-        self._said_at = float("-inf")
+        self._last_report = float("-inf")
 
-    def look(self) -> None:
+    def report_if_due(self) -> None:
         """Report the failures of the last attempts, if it is time."""
-        if time.monotonic() - self._said_at < _SAID_EVERY:
+        if time.monotonic() - self._last_report < _REPORT_SECONDS:
             return
         for model in self._models:
-            if trouble := model.trouble:
-                self._said_at = time.monotonic()
-                self._listener.message(f"{model.name} at {model.address}: {trouble}. It is asked again.")
+            if problem := model.last_problem:
+                self._last_report = time.monotonic()
+                self._listener.message(f"{model.name} at {model.address}: {problem}. It is asked again.")

@@ -10,7 +10,7 @@ import msgspec
 from grader.data import download
 from grader.data.tables import Rows
 from grader.errors import GradeError, UsageError
-from grader.grading.inputs import choose, load_tasks
+from grader.grading.inputs import load_tasks, make_setup
 from grader.observer import Silent
 from grader.pool import messages
 from grader.pool.exchange import name_of
@@ -127,9 +127,9 @@ class Samples:
 
     def __init__(self, options: Options) -> None:
         """Load the tasks, and find a sandbox; raises a GradeError."""
-        setup = choose(options)
+        setup = make_setup(options)
         declared, scorer = setup.declared, setup.scorer
-        tasks = {} if _is_without_data(setup) else load_tasks(setup, to_ask=True)
+        tasks = {} if _is_without_data(setup) else load_tasks(setup, with_generated=True)
         run: Run[Any, Any] = Run(
             benchmark=declared,
             split=setup.split,

@@ -18,7 +18,7 @@ import msgspec
 
 from grader.benchmark import Benchmark, Columns, Protocol, Settings, distinct
 from grader.errors import InputError, UsageError
-from grader.models.prompt import Asking, Sampling, Turn
+from grader.models.prompt import PromptOptions, Sampling, Turn
 from grader.observer import Observer
 from grader.options import Options
 from grader.predictions.file import PredictionFile
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from grader.scorers.sample_scorer import SampleScorer
 
 __all__ = [
-    "Asking",
     "Benchmark",
     "Block",
     "Columns",
@@ -64,6 +63,7 @@ __all__ = [
     "Note",
     "Observe",
     "Outcome",
+    "PromptOptions",
     "Protocol",
     "Reading",
     "ReadingName",
@@ -326,15 +326,15 @@ class Scorer(ABC, Generic[B, T]):
         """
         return tasks, []
 
-    def turns(self, declared: B, task: T, asking: Asking) -> Sequence[Turn]:
+    def turns(self, declared: B, task: T, prompt_options: PromptOptions) -> Sequence[Turn]:
         """Return the requests with which a model is asked about a task; raises UsageError, InputError.
 
         Without a template, the question is asked as it is, with its options.
         """
         values = prompt_values(declared, task)
         usual = "\n".join(filter(None, (task.text, values["options_text"])))
-        check_question(declared, asking, usual)
-        return [from_template(declared, asking, Turn(text=lambda _: usual), values)]
+        check_question(declared, prompt_options, usual)
+        return [from_template(declared, prompt_options, Turn(text=lambda _: usual), values)]
 
     # --- scoring --------------------------------------------------------------------------------------------------
 

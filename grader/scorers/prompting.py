@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.benchmark import Benchmark
-    from grader.models.prompt import Asking, Turn
+    from grader.models.prompt import PromptOptions, Turn
     from grader.task import Task
 
 
-def from_template(declared: Benchmark, asking: Asking, usual: Turn, values: Mapping[str, Any]) -> Turn:
+def from_template(declared: Benchmark, prompt_options: PromptOptions, usual: Turn, values: Mapping[str, Any]) -> Turn:
     """Return a turn with the text of the user's template, else of the declaration's template, else unchanged.
 
     `values`: the names that a template can use, besides `default`, the usual text.
     """
-    template, name = asking.template, asking.template_name
+    template, name = prompt_options.template, prompt_options.template_name
     if template is None:
         template, name = declared.inference.prompt, f"{declared.id}/benchmark.toml: inference.prompt"
     if not template:
@@ -35,9 +35,9 @@ def from_template(declared: Benchmark, asking: Asking, usual: Turn, values: Mapp
     return msgspec.structs.replace(usual, text=text)
 
 
-def check_question(declared: Benchmark, asking: Asking, question: str) -> None:
+def check_question(declared: Benchmark, prompt_options: PromptOptions, question: str) -> None:
     """Raise UsageError if there is neither a question to ask nor a template."""
-    if not question.strip() and asking.template is None and not declared.inference.prompt:
+    if not question.strip() and prompt_options.template is None and not declared.inference.prompt:
         raise UsageError(
             f"{declared.id} has no question to ask: name its column (`question` in [columns] of its benchmark.toml), "
             "or give a template with --prompt FILE."

@@ -14,14 +14,14 @@ from tests.models.made import model
 from tests.models.server import ModelServer
 
 
-def step(text: str, stage: str = "answer", *, noted: Mapping[str, Any] | None = None, **settings: Any) -> Step:
+def step(text: str, stage: str = "answer", *, extra_settings: Mapping[str, Any] | None = None, **settings: Any) -> Step:
     """A step that asks a text; `{description}` in it is filled with the earlier step's answer."""
     return Step(
         stage=stage,
         build=lambda texts: (user(text.format_map(texts)),),
         settings=settings,
         by_coder=stage == "code",
-        noted=dict(noted or {}),
+        extra_settings=dict(extra_settings or {}),
     )
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from grader.inference.conversations import Chosen, make
+from grader.inference.conversations import RequestSettings, make
 from grader.inference.plan import Plan
 from grader.models.messages import Text
 from grader.models.prompt import IMAGE, Turn
@@ -12,7 +12,7 @@ from tests.models.made import PIXEL
 
 def planned(*turns: Turn, image: bytes | None = PIXEL, **chosen: Any) -> Plan:
     given = {"settings": {"temperature": 0.8, "seed": 5}, "model": "m", **chosen}
-    return make({"q": Task(id="q")}, lambda _: turns, lambda _: image, Chosen(**given))
+    return make({"q": Task(id="q")}, lambda _: turns, lambda _: image, RequestSettings(**given))
 
 
 def says(text: str, **fields: Any) -> Turn:
@@ -48,7 +48,7 @@ def test_a_greedy_turn_is_asked_at_temperature_zero_unless_temperatures_are_not_
 
 
 def test_what_neither_text_nor_fields_show_is_noted() -> None:
-    plan = planned(says("?", noted={"mode": "v2c"}, stop="\n"), image_detail="low", without_images=True)
+    plan = planned(says("?", extra_settings={"mode": "v2c"}, stop="\n"), image_detail="low", without_images=True)
     conversation = plan.conversations[0]
     assert conversation.request(conversation.steps[0], {}).recorded_settings() == {
         "temperature": 0.8,

@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> Path:
 def check(now: Plan, path: Path) -> None:
     """Read a log as a run of this plan does."""
     it = ResumeCheck(now)
-    with Log(path, seen=it.see):
+    with Log(path, on_reply=it.see):
         it.conclude(path)
 
 

@@ -32,7 +32,7 @@ class TestAsking:
             stage="code",
             messages=(user(Image(data=PIXEL, detail="low"), "?"),),
             settings=settings,
-            noted={"mode": "v2c"},
+            extra_settings={"mode": "v2c"},
         )
         with ModelServer.playing(say("B", reasoning_content="hm")) as server, model(server) as it:
             record = it.ask(asked)
@@ -95,7 +95,7 @@ class TestTrouble:
     def test_a_passing_failure_is_asked_again_by_the_sdk(self, trouble: Action) -> None:
         with ModelServer.playing(trouble, trouble, say("A")) as server, model(server) as it:
             record = it.ask(request())
-        assert (record.content, record.attempts, len(server.asked), it.trouble) == ("A", 3, 3, "")
+        assert (record.content, record.attempts, len(server.asked), it.last_problem) == ("A", 3, 3, "")
 
     @pytest.mark.parametrize(
         ("trouble", "attempts", "said"),
@@ -252,7 +252,7 @@ def test_a_reply_that_drips_ends_when_the_time_is_over() -> None:
 
 
 def test_a_reply_without_an_end_is_cut_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "MOST_BYTES", 3 << 20)
+    monkeypatch.setattr(transport, "MAX_BYTES", 3 << 20)
     with serving(lambda connection: connection.sendall(b" " * (1 << 16))) as url, model(url) as it:
         record = it.ask(request())
     assert (record.error, record.attempts) == (f"the connection to {url} failed: a reply of more than 3 MB", 1)

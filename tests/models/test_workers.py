@@ -58,8 +58,8 @@ def test_what_keeps_replies_away_is_said_once_in_a_while() -> None:
     with ModelServer.playing(fail(503), say("A")) as server, model(server, retries=0) as it:
         reporter = TroubleReporter([it], watcher)
         it.ask(request())
-        reporter.look()
-        reporter.look()
+        reporter.report_if_due()
+        reporter.report_if_due()
         it.ask(request())
-        TroubleReporter([it], watcher).look()
+        TroubleReporter([it], watcher).report_if_due()
     assert watcher.messages == [f"m at {server.url}: HTTP 503. It is asked again."]

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.grading.inputs import choose, read
+from grader.grading.inputs import make_setup, read_inputs
 from grader.observer import Silent
 from grader.options import Options
 from tests.reproduce.__main__ import HERE, prepared
@@ -45,8 +45,8 @@ def replies_in(
 ) -> Iterator[Published]:
     """Yield the replies of a prediction file. `options`: of the command, name and value in turn."""
     given = dict(zip((name.removeprefix("--") for name in options[::2]), options[1::2], strict=True))
-    setup = choose(Options(benchmark=benchmark, data=data, missing="skip", **given))  # type: ignore[arg-type]
-    run = read(str(predictions), setup, Silent()).run
+    setup = make_setup(Options(benchmark=benchmark, data=data, missing="skip", **given))  # type: ignore[arg-type]
+    run = read_inputs(str(predictions), setup, Silent()).run
     for qid, task in run.tasks.items():
         if not task.broken and (task.options or hasattr(task, "kind")):
             kind: AnswerKind = getattr(task, "kind", "text")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from grader.benchmark import Benchmark, Inference
 from grader.data.tables import Rows
 from grader.errors import UsageError
-from grader.models.prompt import Asking
+from grader.models.prompt import PromptOptions
 from grader.results import Metric, ReadingName, Report, SampleResult
 from grader.results.groups import in_group
 from grader.scorers import declarations
@@ -175,12 +175,12 @@ def test_all_that_a_scorer_need_not_say_has_a_default() -> None:
 def test_a_scorer_without_a_prompt_of_its_own_asks_the_question_with_its_options() -> None:
     declared = declarations.load("gsm8k")
     bare = msgspec.structs.replace(declared, inference=Inference())
-    asking = Asking(protocol=declared.default_protocol, mode="")
+    prompt_options = PromptOptions(protocol=declared.default_protocol, mode="")
     task = Task(id="q", text="Which?", options={"A": "red", "B": "blue"})
-    (turn,) = scorer("answer").turns(bare, task, asking)
+    (turn,) = scorer("answer").turns(bare, task, prompt_options)
     assert turn.text({}) == "Which?\nA. red\nB. blue"
     with pytest.raises(UsageError, match=r"gsm8k has no question to ask: name its column \(`question`"):
-        scorer("answer").turns(bare, Task(id="q", text=""), asking)
+        scorer("answer").turns(bare, Task(id="q", text=""), prompt_options)
 
 
 @each("benchmark", ["vstar", "mmbench", "mr-ben"])

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.data.tables import Rows
-    from grader.models.prompt import Asking
+    from grader.models.prompt import PromptOptions
     from grader.results import ReadingName, Report
     from grader.scorers.choice.items import ChoiceReply
     from grader.scorers.interface import Observe, Run
@@ -113,7 +113,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     # --- inference ------------------------------------------------------------------------------------------------
 
-    def turns(self, declared: ChoiceBenchmark, task: Item, asking: Asking) -> Sequence[Turn]:
+    def turns(self, declared: ChoiceBenchmark, task: Item, prompt_options: PromptOptions) -> Sequence[Turn]:
         """Ask with the declaration's template, else as VLMEvalKit does."""
 
         def usual(_: Mapping[str, str]) -> str:
@@ -123,7 +123,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         question = stem(task.text) if declared.options_in_text else task.text
         hint = cell(task.row.get(declared.columns.hint or "")) or ""
         values = {**prompt_values(declared, task), "question": question, "hint": hint}
-        return [from_template(declared, asking, Turn(text=usual), values)]
+        return [from_template(declared, prompt_options, Turn(text=usual), values)]
 
     # --- scoring --------------------------------------------------------------------------------------------------
 

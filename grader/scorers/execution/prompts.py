@@ -179,12 +179,12 @@ def turns(mode: str, *, first_version: bool, signature: str, description: str | 
                 raise InputError(["--mode t2c: the data has no ground_truth_diagram_description"])
             return (_code_turn(mode, signature, description),)
         case _:
-            describe = Turn(stage=DESCRIPTION, text=lambda _: _fill(_V2T, signature), noted={"mode": mode})
+            describe = Turn(stage=DESCRIPTION, text=lambda _: _fill(_V2T, signature), extra_settings={"mode": mode})
             return (describe, _code_turn(mode, signature, None))
 
 
 def _single_turn(template: str, mode: str, signature: str, *, stop: str = "") -> Turn:
-    return Turn(text=lambda _: _fill(template, signature), stop=stop, noted={"mode": mode})
+    return Turn(text=lambda _: _fill(template, signature), stop=stop, extra_settings={"mode": mode})
 
 
 def _code_turn(mode: str, signature: str, ground_truth: str | None) -> Turn:
@@ -195,7 +195,7 @@ def _code_turn(mode: str, signature: str, ground_truth: str | None) -> Turn:
         shows_images=False,
         is_greedy=ground_truth is None,
         by_coder=ground_truth is None,
-        noted={"mode": mode},
+        extra_settings={"mode": mode},
     )
 
 

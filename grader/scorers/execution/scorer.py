@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.data.tables import Rows
-    from grader.models.prompt import Asking, Sampling, Turn
+    from grader.models.prompt import PromptOptions, Sampling, Turn
     from grader.options import Options
     from grader.results import Metric, SandboxProvenance
     from grader.scorers.interface import EarlierRun, Observe, Run
@@ -68,26 +68,30 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
     # --- inference ------------------------------------------------------------------------------------------------
 
-    def turns(self, declared: ExecutionBenchmark, task: CodeTask, asking: Asking) -> Sequence[Turn]:
+    def turns(self, declared: ExecutionBenchmark, task: CodeTask, prompt_options: PromptOptions) -> Sequence[Turn]:
         """Ask with the protocol's published prompts, or a plain one; a template can replace a single prompt only."""
-        turns = self._protocol_turns(declared, task, asking)
-        if asking.template is not None and len(turns) > 1:
-            raise UsageError(f"--prompt: mode {asking.mode} sends several requests; a template replaces a single one.")
+        turns = self._protocol_turns(declared, task, prompt_options)
+        if prompt_options.template is not None and len(turns) > 1:
+            raise UsageError(
+                f"--prompt: mode {prompt_options.mode} sends several requests; a template replaces a single one."
+            )
         values = {**prompt_values(declared, task), "signature": task.signature_text}
-        return [from_template(declared, asking, turns[0], values)] if len(turns) == 1 else turns
+        return [from_template(declared, prompt_options, turns[0], values)] if len(turns) == 1 else turns
 
-    def _protocol_turns(self, declared: ExecutionBenchmark, task: CodeTask, asking: Asking) -> Sequence[Turn]:
+    def _protocol_turns(
+        self, declared: ExecutionBenchmark, task: CodeTask, prompt_options: PromptOptions
+    ) -> Sequence[Turn]:
         """Return the turns with the protocol's published prompts; a plain prompt if it has none."""
-        published = declared.protocols[asking.protocol].prompts
+        published = declared.protocols[prompt_options.protocol].prompts
         if not published:
-            if asking.mode != next(iter(self.modes)):
-                raise UsageError(f"--mode {asking.mode}: {declared.id} has no modes.")
-            check_question(declared, asking, task.asked)
+            if prompt_options.mode != next(iter(self.modes)):
+                raise UsageError(f"--mode {prompt_options.mode}: {declared.id} has no modes.")
+            check_question(declared, prompt_options, task.asked)
             reads_input = task.cases is not None and not task.cases.function
             return [prompts.plain_turn(task.signature_text, task.text, reads_input=reads_input)]
         description = task.row.get(declared.columns.description or "")
         return prompts.turns(
-            asking.mode,
+            prompt_options.mode,
             first_version=published == "humaneval-v-v1",
             signature=task.signature_text,
             description=description if isinstance(description, str) else None,

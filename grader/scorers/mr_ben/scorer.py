@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.data.tables import Rows
-    from grader.models.prompt import Asking
+    from grader.models.prompt import PromptOptions
     from grader.results import Metric, Report, SampleResult
     from grader.scorers.interface import EarlierRun, Observe, Run
     from grader.scorers.mr_ben.facts import ReadingFacts
@@ -71,15 +71,17 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
     # --- inference ------------------------------------------------------------------------------------------------
 
-    def turns(self, declared: MrBenBenchmark, task: MrBenTask, asking: Asking) -> Sequence[Turn]:
+    def turns(self, declared: MrBenBenchmark, task: MrBenTask, prompt_options: PromptOptions) -> Sequence[Turn]:
         """Ask with the published prompt, after the requested demonstrations."""
         demonstrations: list[Mapping[str, Any]] = []
-        if asking.shots:
-            place = tasks.data_path(declared, asking.split, asking.data)
-            demonstrations = prompts.demonstrations_for(task.row, prompts.load_demonstrations(place), asking.shots)
-        noted = {"shots": asking.shots} if asking.shots else {}
-        usual = Turn(text=lambda _: prompts.prompt(task.row, demonstrations), noted=noted)
-        return [from_template(declared, asking, usual, prompt_values(declared, task))]
+        if prompt_options.shots:
+            place = tasks.data_path(declared, prompt_options.split, prompt_options.data)
+            demonstrations = prompts.demonstrations_for(
+                task.row, prompts.load_demonstrations(place), prompt_options.shots
+            )
+        extra_settings = {"shots": prompt_options.shots} if prompt_options.shots else {}
+        usual = Turn(text=lambda _: prompts.prompt(task.row, demonstrations), extra_settings=extra_settings)
+        return [from_template(declared, prompt_options, usual, prompt_values(declared, task))]
 
     # --- scoring --------------------------------------------------------------------------------------------------
 

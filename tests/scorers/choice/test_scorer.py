@@ -11,7 +11,7 @@ import pytest
 from grader.data.tables import Rows
 from grader.errors import InputError, UsageError
 from grader.grading import grade
-from grader.models.prompt import Asking
+from grader.models.prompt import PromptOptions
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, Report
@@ -346,8 +346,8 @@ def item(text: str = "What is it?", options: dict[str, str] | None = None, **row
 def asked(benchmark: str, task: Item, template: str | None = None) -> str:
     declared = declarations.load(benchmark)
     scorer = Circular() if benchmark == "mmbench" else MultipleChoice()
-    asking = Asking(protocol=declared.default_protocol, template=template, template_name="t.jinja")
-    (turn,) = scorer.turns(declared, task, asking)
+    prompt_options = PromptOptions(protocol=declared.default_protocol, template=template, template_name="t.jinja")
+    (turn,) = scorer.turns(declared, task, prompt_options)
     return turn.text({})
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from grader.benchmark import Split
 from grader.errors import InputError, UsageError
-from grader.models.prompt import Asking, Turn
+from grader.models.prompt import PromptOptions, Turn
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionColumns, ExecutionProtocol
 from grader.scorers.execution.inputs.cases import Cases
 from grader.scorers.execution.prompts import turns
@@ -30,7 +30,7 @@ def digest(text: str) -> str:
 def test_a_mode_of_one_request_sends_the_published_text(mode: str, expected: str) -> None:
     (turn,) = asked(mode)
     assert digest(turn.text({})) == expected
-    assert turn.noted == {"mode": mode}
+    assert turn.extra_settings == {"mode": mode}
 
 
 def test_v2t2c_asks_for_a_description_with_the_diagram_and_then_for_code_without_it() -> None:
@@ -81,20 +81,20 @@ def own(prompts: str = "") -> ExecutionBenchmark:
 
 def test_a_benchmark_without_published_prompts_is_asked_plainly_or_with_a_template() -> None:
     task = make("q", SIGNATURE, "assert True", {})
-    (plain,) = Execution().turns(own(), task, Asking(protocol="p", mode="v2c"))
+    (plain,) = Execution().turns(own(), task, PromptOptions(protocol="p", mode="v2c"))
     assert plain.text({}).endswith(f"code block.\n\n```python\n{SIGNATURE}\n```\n")
-    asking = Asking(protocol="p", mode="v2c", template="Finish:\n{{ signature }}", template_name="t")
-    (turn,) = Execution().turns(own(), task, asking)
+    prompt_options = PromptOptions(protocol="p", mode="v2c", template="Finish:\n{{ signature }}", template_name="t")
+    (turn,) = Execution().turns(own(), task, prompt_options)
     assert turn.text({}) == f"Finish:\n{SIGNATURE}"
     with pytest.raises(UsageError, match="own has no modes"):
-        Execution().turns(own(), task, Asking(protocol="p", mode="t2c"))
+        Execution().turns(own(), task, PromptOptions(protocol="p", mode="t2c"))
 
 
 @pytest.mark.parametrize(("function", "asks"), [("", " that reads standard input and writes"), ("f", ". Reply with")])
 def test_a_task_in_words_is_asked_for_a_program(function: str, asks: str) -> None:
     cases = Cases(inputs=("1",), outputs=("2",), function=function)
     task = msgspec.structs.replace(make("q", "", "", {}), text="Print n + 1.", cases=cases)
-    (turn,) = Execution().turns(own(), task, Asking(protocol="p", mode="v2c"))
+    (turn,) = Execution().turns(own(), task, PromptOptions(protocol="p", mode="v2c"))
     assert turn.text({}).startswith(f"Print n + 1.\n\nAnswer with a Python program{asks}")
     with pytest.raises(UsageError, match=r"own has no question to ask: name its column"):
-        Execution().turns(own(), msgspec.structs.replace(task, text=""), Asking(protocol="p", mode="v2c"))
+        Execution().turns(own(), msgspec.structs.replace(task, text=""), PromptOptions(protocol="p", mode="v2c"))

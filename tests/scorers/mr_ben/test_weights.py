@@ -10,7 +10,7 @@ import pytest
 from grader.decisions.comparison import compare
 from grader.errors import InputError, UsageError
 from grader.grading import grade
-from grader.models.prompt import Asking
+from grader.models.prompt import PromptOptions
 from grader.observer import Silent
 from grader.options import Options
 from grader.scorers import declarations
@@ -116,7 +116,7 @@ def test_demonstrations_are_those_beside_the_subject_files(tmp_path: Path) -> No
     (tmp_path / "k_shot_demo.json").write_text(json.dumps(DEMONSTRATIONS))
     declared: Any = declarations.load("mr-ben")
     task = MrBenTask(id="q", row=PHYSICS, gold_row=GoldRow(correct=True, step="N/A"))
-    asked = Asking(protocol="mr-ben", split="test", data=tmp_path, shots=1)
+    asked = PromptOptions(protocol="mr-ben", split="test", data=tmp_path, shots=1)
     (turn,) = MrScore().turns(declared, task, asked)
     assert turn.text({}) == prompt(PHYSICS, demonstrations_for(PHYSICS, DEMONSTRATIONS, 1))
-    assert turn.noted == {"shots": 1}
+    assert turn.extra_settings == {"shots": 1}
