@@ -86,6 +86,7 @@ def base_samples(samples: Iterable[SampleResult]) -> list[SampleResult]:
 
 
 def _with_credit(sample: SampleResult, base: tuple[bool, bool]) -> SampleResult:
+    """Return a sample that has its credit for the base inputs; `base`: whether it passes them, in each reading."""
     official, careful = (
         msgspec.structs.replace(sample.reading(name), credit=float(passes))
         for name, passes in zip(READINGS, base, strict=True)
@@ -217,8 +218,8 @@ def curve(report: Report) -> CurveBlock | None:
     The values are those of the metric. Beyond, each point would be about other tasks, and the curve could fall.
     """
     tasks = list(by_observation(report.samples).values())
-    scored = max((_scored_count(members, reading) for members in tasks for reading in READINGS), default=0)
-    max_k = min(MAX_K, scored, *map(len, tasks))
+    max_scored = max((_scored_count(members, reading) for members in tasks for reading in READINGS), default=0)
+    max_k = min(MAX_K, max_scored, *map(len, tasks))
     if max_k < 2:
         return None
     ks = list(range(1, max_k + 1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
 import json
 import re
@@ -85,12 +84,12 @@ def _with_json_values_in_blocks(text: str) -> str:
     """Return a text with the values of JSON that have several lines (the arguments of a tool call) as blocks."""
 
     def block(match: re.Match[str]) -> str:
-        with contextlib.suppress(ValueError):
+        try:
             value = json.loads(match[0], strict=False)
-            return (
-                f"\n```\n{_with_json_values_in_blocks(value)}\n```\n" if "\n" in value or "\\n" in value else match[0]
-            )
-        return match[0]
+        except ValueError:
+            return match[0]
+        has_lines = "\n" in value or "\\n" in value
+        return f"\n```\n{_with_json_values_in_blocks(value)}\n```\n" if has_lines else match[0]
 
     return _VALUE.sub(block, text)
 

@@ -115,10 +115,10 @@ def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]
     columns = benchmark.columns
     if problem := benchmark.problem():
         raise InputError([f"{benchmark.id}/benchmark.toml: {problem}"])
-    return rows.tasks(partial(_task_or_broken, columns=columns, checker=_checker(benchmark)))
+    return rows.tasks(partial(_task_or_broken, columns=columns, checker=_read_checker(benchmark)))
 
 
-def _checker(benchmark: ExecutionBenchmark) -> str:
+def _read_checker(benchmark: ExecutionBenchmark) -> str:
     """Return the checker in a file beside the declaration; raises InputError."""
     path = Path(benchmark.folder) / benchmark.checker
     try:

@@ -118,12 +118,12 @@ class TestedTasks:
         Return the states of their tasks, with the answers if they pass.
         """
         references = {qid: self._reference_candidates(qid, state) for qid, state in states.items()}
-        candidates = [candidate for of_task in references.values() for candidate in of_task]
+        candidates = [candidate for task_references in references.values() for candidate in task_references]
         self._collector.collect("running references", [self._request(c, states[c.qid]) for c in candidates])
         verdicts = self._judge(candidates, states)
-        return {qid: self._state_of_checked(states[qid], of_task, verdicts) for qid, of_task in references.items()}
+        return {qid: self._state_from_verdicts(states[qid], runs, verdicts) for qid, runs in references.items()}
 
-    def _state_of_checked(
+    def _state_from_verdicts(
         self, state: Judgeable, references: Sequence[Candidate], verdicts: Mapping[Candidate, Verdict]
     ) -> State | _ReferenceFailed:
         """Return the state of a task whose reference solution's runs are judged."""

@@ -78,7 +78,7 @@ def read_cases(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
     base = 0
     if columns.more_inputs is not None:
         base = len(inputs)
-        inputs = [*inputs, *_list(row, columns.more_inputs)]
+        inputs = [*inputs, *_parse_list(row, columns.more_inputs)]
     if not inputs:
         raise BadRowError(f"column {columns.inputs} is an empty list, so nothing would be tested")
     if outputs is not None and len(inputs) != len(outputs):
@@ -86,7 +86,7 @@ def read_cases(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
         raise BadRowError(f"{unequal}: each input needs one output")
     if columns.more_inputs is not None:
         inputs = [evalplus.arguments_of(str(row[columns.id]), arguments) for arguments in inputs]
-    checker = _checker(row.get(columns.checker or "") or checker)
+    checker = _parse_checker(row.get(columns.checker or "") or checker)
     if checker and (function or outputs is None):
         raise BadRowError("it has a checker, which decides about printed texts, and no expected texts")
     return Cases(
@@ -121,8 +121,8 @@ def _raw_cases(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any
         has_outputs = columns.outputs is not None and (
             value_at(row, columns.outputs) is not None or not row.get(columns.solution or "")
         )
-        return _list(row, columns.inputs or ""), _list(row, columns.outputs or "") if has_outputs else None
-    cases = [case for name in columns.cases for case in _list({name: _unpack_column(row.get(name), name)}, name)]
+        return _parse_list(row, columns.inputs or ""), _parse_list(row, columns.outputs or "") if has_outputs else None
+    cases = [case for name in columns.cases for case in _parse_list({name: _unpack_column(row.get(name), name)}, name)]
     for number, case in enumerate(cases, 1):
         if not isinstance(case, dict) or not {"input", "output"} <= case.keys():
             raise BadRowError(f"item {number} of {', '.join(columns.cases)} has no `input` and `output`")
@@ -142,7 +142,7 @@ def value_at(row: Row, name: str) -> Any:
     for part in [name] if name in row else name.split("."):
         if isinstance(value, str):
             try:
-                value = json.loads(value, parse_int=_integer)
+                value = json.loads(value, parse_int=_parse_integer)
             except (ValueError, RecursionError) as error:
                 raise BadRowError(f"column {name.partition('.')[0]} is not JSON ({error})") from None
         value = value.get(part) if isinstance(value, dict) else None
@@ -172,22 +172,22 @@ def _arguments_and_values(
     _check_texts(columns.inputs, inputs)
     _check_texts(columns.outputs, outputs or [])
     try:
-        calls = [[_json(line) for line in text.split("\n")] for text in inputs]
-        return calls, None if outputs is None else [_json(text) for text in outputs]
+        calls = [[_parse_json(line) for line in text.split("\n")] for text in inputs]
+        return calls, None if outputs is None else [_parse_json(text) for text in outputs]
     except (ValueError, RecursionError) as error:
         raise BadRowError(f"an input or output of {columns.inputs} is not JSON ({error})") from None
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     """Return a value that is given as JSON; raises ValueError, also for NaN and infinity, which JSON does not have."""
 
     def refuse(name: str) -> None:
         raise ValueError(f"{name} is not a JSON number")
 
-    return json.loads(text, parse_constant=refuse, parse_int=_integer)
+    return json.loads(text, parse_constant=refuse, parse_int=_parse_integer)
 
 
-def _integer(digits: str) -> int:
+def _parse_integer(digits: str) -> int:
     # Python reads no more digits at once.
     return int(digits) if len(digits) <= MAX_DIGITS else int(Decimal(digits))
 
@@ -202,14 +202,14 @@ def _check_texts(name: str | None, texts: list[Any], max_bytes: int | None = Non
             raise BadRowError(f"column {name}: item {number} has more than {max_bytes:,} bytes, which no run can have")
 
 
-def _list(row: Row, name: str) -> list[Any]:
+def _parse_list(row: Row, name: str) -> list[Any]:
     """Return a list, also if it is given as JSON text."""
     value = value_at(row, name)
     if value == {}:  # MBPP+ has one
         return []
     if isinstance(value, str):
         try:
-            value = _json(value)
+            value = _parse_json(value)
         except (ValueError, RecursionError) as error:
             raise BadRowError(f"column {name} is a text, but not a list in JSON ({error})") from None
     if not isinstance(value, (list, tuple)):
@@ -219,7 +219,7 @@ def _list(row: Row, name: str) -> list[Any]:
     return list(value)
 
 
-def _checker(value: object) -> str:
+def _parse_checker(value: object) -> str:
     if not isinstance(value, str):
         raise BadRowError(f"the checker is {describe_value(value)}, not Python source")
     try:

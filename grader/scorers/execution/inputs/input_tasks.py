@@ -88,6 +88,7 @@ class InputTasks:
             raise InputError([f"task {quoted(qid)}: its reference solution {broken[qid]}" for qid in qids[:MAX_NAMED]])
 
     def _state_from_data(self, qid: str) -> State:
+        """Return the state of a task whose outputs are in the data."""
         cases = self._cases(qid)
         assert cases.outputs is not None
         answers = tuple(map(values.reply, cases.outputs)) if cases.function else cases.outputs
@@ -101,19 +102,19 @@ class InputTasks:
         `report_side_effects`: what these functions print or change in their arguments is their answer.
         """
         references = {qid: self._reference_candidates(qid, report_side_effects) for qid in qids}
-        candidates = [candidate for of_task in references.values() for candidate in of_task]
+        candidates = [candidate for task_references in references.values() for candidate in task_references]
         requests = [self._request(candidate, REFERENCE_SECONDS, values.MOST) for candidate in candidates]
         self._collector.collect("running references", requests)
         plans: dict[str, tuple[ComparisonPlan, ExpectedAnswers]] = {}
         return_nothing = []
-        for qid, of_task in references.items():
-            answers = self._collector.answers[of_task[0]]
+        for qid, task_references in references.items():
+            answers = self._collector.answers[task_references[0]]
             if not answers.parts:
                 self._states[qid] = NotPrepared(f"its reference solution was not run: {answers.infrastructure_error}")
-            elif not report_side_effects and self._returns_nothing(of_task[0]):
+            elif not report_side_effects and self._returns_nothing(task_references[0]):
                 return_nothing.append(qid)
             else:
-                plans[qid] = self._reference_plan(qid, of_task)
+                plans[qid] = self._reference_plan(qid, task_references)
         self._comparer.run("judging references", [key for plan, _ in plans.values() for key in plan.jobs])
         self._states.update({qid: self._state_from_reference(qid, *plan) for qid, plan in plans.items()})
         return return_nothing
@@ -332,8 +333,6 @@ class InputTasks:
             if fault:
                 self.failed_checkers.setdefault(variant.qid, fault)
                 return outputs.unjudged_readings(f"task {variant.qid}: {fault}", "checker")
-        compared = self._comparer.compared_outputs(plan)
-        right = compared.official, compared.careful
-        readings = outputs.make_readings(cases, compared.outputs, right, compared.displayed, self._protocol)
+        readings = outputs.make_readings(cases, self._comparer.compared_outputs(plan), self._protocol)
         seconds = sum(part.evidence.cpu for part in self._collector.answers[variant].parts)
         return msgspec.structs.replace(readings, seconds=seconds)

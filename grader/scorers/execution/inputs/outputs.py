@@ -13,11 +13,12 @@ from grader.scorers.execution.candidate import Output, Readings
 from grader.scorers.execution.reading import explain_failure, unscored_reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from grader.sandbox.answer import Answers, ProcessEvidence
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.inputs.cases import Cases
+    from grader.scorers.execution.inputs.comparing import ComparedOutputs
 
 MAX_INPUT_CHARACTERS = 1000
 """Characters of an input in the results."""
@@ -118,54 +119,52 @@ def _missing_outputs(
     return [first] + [others] * (count - len(outputs) - 1)
 
 
-def make_readings(
-    cases: Cases,
-    outputs: Sequence[Output],
-    right: tuple[Sequence[bool], Sequence[bool]],
-    displayed: Mapping[int, ShownAnswer],
-    protocol: ExecutionProtocol,
-) -> Readings:
-    """Return both readings. `right`: which outputs are right, in each. `displayed`: answers as texts for people."""
-    official, careful = (_reading(outputs, is_right, displayed) for is_right in right)
-    right_outputs = list(right[1])
-    calls = Calls(n=len(outputs), same=sum(right_outputs))
-    if not all(right_outputs):
-        number = right_outputs.index(False)
-        call, answer = cases.displayed_input(number), displayed.get(number, _NOT_COMPARED)
-        more = len(call) - MAX_INPUT_CHARACTERS
-        suffix = "" if more <= 0 else f"... [{more:,} more characters]"
-        difference = FirstDifference(
-            call=call[:MAX_INPUT_CHARACTERS] + suffix,
-            expected=answer.expected,
-            returned=outputs[number].why or answer.returned,
-        )
-        calls = msgspec.structs.replace(calls, first=difference)
+def make_readings(cases: Cases, compared: ComparedOutputs, protocol: ExecutionProtocol) -> Readings:
+    """Return both readings of a program whose outputs are compared."""
+    official, careful = _reading(compared, compared.official), _reading(compared, compared.careful)
+    calls = Calls(n=len(compared.careful), same=sum(compared.careful))
+    if not all(compared.careful):
+        calls = msgspec.structs.replace(calls, first=_first_difference(cases, compared))
     text = "passed" if official.credit else protocol.failed_prefix + official.detail
     if official.outcome is Outcome.TIMEOUT and protocol.timed_out:
         text = protocol.timed_out
+    base = slice(cases.base)
     return Readings(
         official=official,
         careful=careful,
         calls=calls,
         official_text=text,
-        base=(all(right[0][: cases.base]), all(right[1][: cases.base])) if cases.base else None,
-        right_outputs=right_outputs,
-        outputs=outputs,
+        base=(all(compared.official[base]), all(compared.careful[base])) if cases.base else None,
+        right_outputs=compared.careful,
+        outputs=compared.outputs,
+    )
+
+
+def _first_difference(cases: Cases, compared: ComparedOutputs) -> FirstDifference:
+    """Return the first input whose output is not right in the careful reading, with the output and the expected one."""
+    number = compared.careful.index(False)
+    call, answer = cases.displayed_input(number), compared.displayed.get(number, _NOT_COMPARED)
+    more = len(call) - MAX_INPUT_CHARACTERS
+    suffix = "" if more <= 0 else f"... [{more:,} more characters]"
+    return FirstDifference(
+        call=call[:MAX_INPUT_CHARACTERS] + suffix,
+        expected=answer.expected,
+        returned=compared.outputs[number].why or answer.returned,
     )
 
 
 _NOT_COMPARED = ShownAnswer(expected="", returned="", why="comparing it with the expected answer did not finish")
 
 
-def _reading(outputs: Sequence[Output], is_right: Sequence[bool], displayed: Mapping[int, ShownAnswer]) -> Reading:
+def _reading(compared: ComparedOutputs, is_right: Sequence[bool]) -> Reading:
     """Return the reading of a program that ends with its first wrong answer."""
     if all(is_right):
         return PASSED
     number = list(is_right).index(False)
-    output = outputs[number]
+    output = compared.outputs[number]
     outcome = Outcome.FAILED if output.is_answer else output.outcome
-    why = output.why or displayed.get(number, _NOT_COMPARED).why
-    return Reading(outcome=outcome, credit=0, detail=f"input {number + 1} of {len(outputs)}: {why}", rule=RULE)
+    why = output.why or compared.displayed.get(number, _NOT_COMPARED).why
+    return Reading(outcome=outcome, credit=0, detail=f"input {number + 1} of {len(is_right)}: {why}", rule=RULE)
 
 
 def unjudged_readings(why: str, rule: str = "infrastructure") -> Readings:
