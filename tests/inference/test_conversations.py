@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from grader.inference.conversations import RequestSettings, make
+from grader.inference.conversations import RequestSettings, make_plan
 from grader.inference.plan import Plan
 from grader.models.messages import Text
 from grader.models.prompt import IMAGE, Turn
@@ -12,7 +12,7 @@ from tests.models.made import PIXEL
 
 def planned(*turns: Turn, image: bytes | None = PIXEL, **chosen: Any) -> Plan:
     given = {"settings": {"temperature": 0.8, "seed": 5}, "model": "m", **chosen}
-    return make({"q": Task(id="q")}, lambda _: turns, lambda _: image, RequestSettings(**given))
+    return make_plan({"q": Task(id="q")}, lambda _: turns, lambda _: image, RequestSettings(**given))
 
 
 def says(text: str, **fields: Any) -> Turn:
