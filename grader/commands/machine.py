@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.commands import options
 from grader.commands.console import fit_to_stream, say
 from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
                         show_default=True, help="Where untrusted code would run.")  # fmt: skip
@@ -67,10 +69,8 @@ def image_group() -> None:
 @click.option("--python", type=click.Choice(["3.10", "3.12"]),
               help="Build the image for protocols whose official Python is this version.")  # fmt: skip
 @click.option("-b", "--benchmark", metavar="ID|DIR", help="Add the packages that this benchmark requires.")
-@click.option("--requirements", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="Add the packages of this file (in pip's format).")  # fmt: skip
 @_SANDBOX
-def image_build(base: Any, python: str | None, benchmark: str | None, requirements: Path | None, sandbox: str) -> None:
+def image_build(base: Any, python: str | None, benchmark: str | None, sandbox: str) -> None:
     """Build the sandbox image now (grading builds it at its first use).
 
     With packages that a benchmark requires, only this command builds it.
@@ -78,15 +78,15 @@ def image_build(base: Any, python: str | None, benchmark: str | None, requiremen
     from grader.commands.progress import Lines
     from grader.sandbox import choice, docker, image, interpreters, packages
 
-    added = requirements.read_text(encoding="utf-8") if requirements is not None else ""
+    requirements = ""
     if benchmark is not None:
-        added, python = _requirements_and_python(benchmark, python)
+        requirements, python = _requirements_and_python(benchmark, python)
     observer = Lines(quiet=False)
     if choice.choose_backend(sandbox) == "docker":
-        image.build(docker.connect(), observer, base, python, added)
+        image.build(docker.connect(), observer, base, python, requirements)
     else:
         interpreter = interpreters.interpreter_for(python)
-        folder = packages.prepare(interpreter.minor, observer, interpreter.path, added)
+        folder = packages.prepare(interpreter.minor, observer, interpreter.path, requirements)
         say(f"Ready: {folder.name}")
 
 
