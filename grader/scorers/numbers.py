@@ -2,8 +2,8 @@ r"""Numbers in replies and gold answers, whole or not at all.
 
 A number is what stands between characters that belong to no number: its sign or the word for it, digits grouped in any
 form (`10,000`, `10 000`, `10\,000`, `1,00,000`), a decimal comma, fractions and mixed numbers, powers, words and
-letters of scale. What is only a part of something longer (a date, a version, a range, an expression, "4th", "5 feet
-3 inches", "more than 10") is not read as a number.
+letters of scale. What is only a part of something longer (a date, a version, a range, an expression, "4th",
+"more than 10") is not read as a number.
 """
 
 # RUF001 takes a multiplication sign for the letter x. SIM905 asks for lists; words in one text are easier to read.
@@ -353,13 +353,6 @@ _PART_AFTER = Pattern(
     rf"decimals?|significant|digits?|x ?\d|below zero)\b|[ \t]+(?:an?[ \t]+)?(?:{_SCALE}|(?:{_MONTH})\b)|分之",
     re.IGNORECASE,
 )
-_FIRST_OF_TWO_UNITS = Pattern(r"\d ?([A-Za-z]+)\.? (?:and )?$")
-"""The first part of an amount with two units, "2 h 30 min"."""
-_EUROS = Pattern(r"\d{1,3}\.\d{3}(?= ?(?:€|euros?\b|eur\b))|(?<=€)\d{1,3}\.000(?![\d,]| ?[bkm])", re.IGNORECASE)
-"""An amount of euros whose point groups digits: `70.000 €`. Behind the sign, it does so only before three zeros."""
-_DECADE = Pattern(r"[12]\d\d0'?s\b")
-
-
 _REACH_BEFORE, _REACH_BEHIND, _LONGEST_LEAD = 32, 60, 14
 """Characters around a number that can belong to it or take it as a part; those of its sign and its currency."""
 
@@ -381,13 +374,13 @@ def _number_of_match(match: re.Match[str], text: str) -> Number | None:
     unit = _unit_name(unit_match["unit"]) if unit_match else ""
     is_measure = _measure(unit) is not None
     rest = behind[unit_match.end() :] if unit_match and is_measure else behind
-    if _is_part_of_what_precedes(match, lead, unit) or _PART_AFTER.match(rest):
+    if _is_part_of_what_precedes(lead) or _PART_AFTER.match(rest):
         return None
     if not is_measure and behind[:1].isascii() and behind[:1].isalpha():  # "3D"
         return None
     if "," in (match["digits"] or "") and before[-1:] in ("(", "[") and behind[:1] in (")", "]"):  # a pair: (3,4)
         return None
-    value = _value(match) * (1000 if _EUROS.match(text, match.start()) else 1)
+    value = _value(match)
     if lead["money"] and unit in _SIGNS_OF_SCALE:
         value, unit = value * _SIGNS_OF_SCALE[unit], ""
     if lead["money"] and not is_measure:
@@ -399,17 +392,14 @@ def _number_of_match(match: re.Match[str], text: str) -> Number | None:
     return Number(-value if is_negative else value, unit, text[start : match.end()].strip(), start, match.end())
 
 
-def _is_part_of_what_precedes(match: re.Match[str], lead: re.Match[str], unit: str) -> bool:
-    """Whether a number is a part of an expression, a range, a label, a decade, or an amount in two units."""
+def _is_part_of_what_precedes(lead: re.Match[str]) -> bool:
+    """Whether a number with this sign is a part of an expression, a range, a list or a label."""
     before = lead.string[: lead.start()]
     if lead["sign"] and before[-1:].isalnum():  # x-3
         return True
     if not lead["sign"] and lead["word"] and before.rstrip()[-1:].isdigit():  # 10 minus 3
         return True
-    if _PART_BEFORE.search(before) or _DECADE.match(match.string, match.start()):
-        return True
-    first = _FIRST_OF_TWO_UNITS.search(before)
-    return first is not None and _measure(first[1]) is not None and _measure(unit) is not None
+    return _PART_BEFORE.search(before) is not None
 
 
 def _unit_name(unit: str) -> str:
