@@ -77,7 +77,7 @@ def graded(
 def test_programs_run_as_scripts_and_wrong_ones_earn_nothing(tmp_path: Path) -> None:
     sources = [*HONEST.values(), *(source for _, source in WRONG.values())]
     texts = [f"```python\n{source}\n```" for source in sources]
-    done, samples = graded(tmp_path, [SUMS], {"7": texts}, "--timeout", "1.5")
+    done, samples = graded(tmp_path, [SUMS], {"7": texts}, "--timeout", "1.5", "--memory", "256m")
     assert done.returncode == 0, done.stderr
     wanted = dict.fromkeys(HONEST, "passed") | {name: outcome for name, (outcome, _) in WRONG.items()}
     for reading in ("official", "careful"):
