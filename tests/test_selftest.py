@@ -84,7 +84,7 @@ def test_the_reference_solutions_of_own_data_must_pass(tmp_path: Path, capsys: p
 @pytest.mark.xdist_group("bubblewrap")
 def test_a_task_that_no_machine_judges_is_named_and_is_no_fault_of_this_one(tmp_path: Path) -> None:
     path = with_tasks(tmp_path, TWICE, MOCKED)
-    done = grade("selftest", "-b", path.parent / "own", "--sandbox", "bubblewrap")
+    done = grade("selftest", "-b", path.parent, "--sandbox", "bubblewrap")
     assert done.returncode == 0, done.stderr
     assert "2 samples as expected (1 task not judged carefully: mocked: the tests pass a value that" in done.stdout
     assert done.stderr == ""
