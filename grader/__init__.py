@@ -20,7 +20,10 @@ _MODULES = {"Pool": "grader.pool.client", "compare": "grader.api", "grade": "gra
 
 
 def __getattr__(name: str) -> Any:
-    """Return `__version__`, or what `__all__` names. The command handles Ctrl-C only once this module is imported."""
+    """Import what `__all__` names, or `__version__`, when it is first used.
+
+    This module is imported before the command can handle Ctrl-C, so its import must take no time.
+    """
     if name == "__version__":
         from grader.resources import version
 

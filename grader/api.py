@@ -43,24 +43,23 @@ def grade(
     from grader.results.outputs import Outputs
 
     _check_names(options)
-    asked = from_arguments(options)
+    parsed_options = from_arguments(options)
+    source = predictions if isinstance(predictions, str | Path) else _file_of(predictions)
     with Outputs() as outputs:
-        taken = outputs if write else None
-        source = predictions if isinstance(predictions, str | Path) else _file_of(predictions)
         try:
-            graded = grading.grade(source, asked, observer or Silent(), outputs=taken)
+            graded = grading.grade(source, parsed_options, observer or Silent(), outputs=outputs if write else None)
         except InputError as error:
             if source is predictions:
                 raise
-            raise InputError([_PATH.sub("", problem, count=1) for problem in error.problems]) from error
+            # The predictions are an argument, so a problem has no path in a JSON file.
+            raise InputError([_JSON_PATH.sub("", problem, count=1) for problem in error.problems]) from error
         if write:
             graded.write()
     return graded.report
 
 
-_PATH = re.compile(r" \$(?:\.qid)?:")
-"""A place in a JSON file, which the argument is not."""
-_ELSEWHERE = {
+_JSON_PATH = re.compile(r" \$(?:\.qid)?:")
+_COMMAND_OPTIONS = {
     "id": "it is `ids` here, a list",
     "no_cache": "it is `cache=False`",
     "fail_under": "gates are the command's; look at report.metric(name, reading).value",
@@ -78,38 +77,40 @@ def _check_names(options: Mapping[str, object]) -> None:
 
     known = Options.__struct_fields__
     for name in options.keys() - set(known):
-        near = difflib.get_close_matches(name, known, 3)
-        meant = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(known)}"
-        raise UsageError(f"grade() has no option {name!r}; {_ELSEWHERE.get(name, meant)}")
+        similar = difflib.get_close_matches(name, known, 3)
+        hint = f"did you mean {' or '.join(similar)}?" if similar else f"it has {', '.join(known)}"
+        raise UsageError(f"grade() has no option {name!r}; {_COMMAND_OPTIONS.get(name, hint)}")
 
 
 def _file_of(predictions: Mapping[str, Sequence[str]]) -> PredictionFile:
-    """Return these strings as a prediction file, which errors call by the argument's name. TypeError, InputError."""
+    """Return these strings as a prediction file with the argument's name. Raises TypeError, InputError."""
     from grader.files.json_text import problem_lines
     from grader.predictions.file import PredictionFile
 
     if not isinstance(predictions, Mapping):
         raise TypeError(f"grade() takes a file's path or {{qid: [raw output, ...]}}, not {type(predictions).__name__}")
-    texts_of: dict[str, list[str]] = {}
+    outputs_of: dict[str, list[str]] = {}
     problems: list[str] = []
-    for qid, texts in predictions.items():
-        where = f"predictions[{qid!r}]"
+    for qid, value in predictions.items():
         # A string is also a sequence of strings; without this check each character would be graded.
-        given = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, str | bytes | Mapping) else None
-        if not isinstance(qid, str | int) or given is None or not all(isinstance(text, str) for text in given):
-            problems.append(f"{where}: expected a list of strings, not {texts!r:.60}")
-        elif not given or not str(qid):
-            problems.append(f"{where}: {'the qid' if given else 'the list'} is empty; leave it out")
-        elif any(_is_broken(text) for text in (str(qid), *given)):
-            problems.append(f"{where}: holds a lone surrogate, which is not a valid character; replace it")
+        is_list = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+        outputs = list(value) if is_list else None
+        if not isinstance(qid, str | int) or outputs is None or not all(isinstance(text, str) for text in outputs):
+            problem = f"expected a list of strings, not {value!r:.60}"
+        elif not outputs or not str(qid):
+            problem = f"{'the qid' if outputs else 'the list'} is empty; leave it out"
+        elif any(_has_lone_surrogate(text) for text in (str(qid), *outputs)):
+            problem = "holds a lone surrogate, which is not a valid character; replace it"
         else:
-            texts_of.setdefault(str(qid), []).extend(given)
-    if problems or not texts_of:
+            outputs_of.setdefault(str(qid), []).extend(outputs)
+            continue
+        problems.append(f"predictions[{qid!r}]: {problem}")
+    if problems or not outputs_of:
         raise InputError(problem_lines(problems) or ["there are no predictions; expected {qid: [raw output, ...]}"])
-    return PredictionFile.of(texts_of, "predictions")
+    return PredictionFile.of(outputs_of, "predictions")
 
 
-def _is_broken(text: str) -> bool:
+def _has_lone_surrogate(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:

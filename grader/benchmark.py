@@ -127,8 +127,8 @@ class Inference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     top_p: float | msgspec.UnsetType = msgspec.UNSET
     max_tokens: int | msgspec.UnsetType = msgspec.UNSET
 
-    def given(self) -> dict[str, float]:
-        """Return the settings that are given."""
+    def declared_settings(self) -> dict[str, float]:
+        """Return the sampling settings that the declaration has."""
         names = ("temperature", "temperature_of_several", "top_p", "max_tokens")
         return {name: value for name in names if (value := getattr(self, name)) is not msgspec.UNSET}
 
@@ -147,7 +147,7 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """In place of `reply`: a program, or a list of programs."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for two places of one text."""
+        """Raise ValueError if both `reply` and `code` say where the text is."""
         if self.reply and self.code:
             raise ValueError("name `reply` or `code`, not both")
 
@@ -156,7 +156,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The settings of one scorer, which adds its own fields. Runs with different settings are not compared."""
 
 
-class Derived(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DerivedGrouping(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A grouping that is computed from a column."""
 
     source: str
@@ -171,8 +171,8 @@ class Derived(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return distinct(*self.values.values(), self.otherwise)
 
 
-class Together(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Tasks that are one set: `columns` and the pattern's groups have the same values, or they are in adjacent rows."""
+class TaskSets(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How tasks form sets: those with the same values of `columns` and of the pattern's groups, or adjacent rows."""
 
     columns: list[str] = []
     id_pattern: str = ""
@@ -181,12 +181,13 @@ class Together(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The number of adjacent rows that are a set."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a pattern that is none or has no group, and for sets of one task."""
+        """Raise ValueError for an invalid pattern, one without a group, and for sets of one task."""
         try:
-            groups = re.compile(self.id_pattern).groups
+            has_groups = re.compile(self.id_pattern).groups > 0
         except re.error as error:
             raise ValueError(f"id_pattern is not a regular expression: {error}") from None
-        if not groups and (self.id_pattern or not (self.columns or self.rows > 1)):
+        forms_sets = has_groups or (not self.id_pattern and (bool(self.columns) or self.rows > 1))
+        if not forms_sets:
             raise ValueError("name `columns`, an `id_pattern` with groups in parentheses, or `rows` (2 or more)")
 
 
@@ -212,9 +213,9 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     inference: Inference = Inference()
     predictions: Fields | None = None
     """Where prediction files have what is graded, if no known tool writes them."""
-    derived: dict[str, Derived] = {}
+    derived: dict[str, DerivedGrouping] = {}
     """Name of an additional grouping -> how it is computed from a column."""
-    together: dict[str, Together] = {}
+    together: dict[str, TaskSets] = {}
     """Name -> tasks that count only if all of them are right (`NAME_accuracy`)."""
     answer_between: tuple[str, str] | None = None
     """The two marks that the prompt wants around the answer (`["{", "}"]`). Careful reads the last text between

@@ -73,7 +73,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
 HELP = f"{__name__}.help"
 
 
-class _Words(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # it has no types
+class _GradeGroup(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # it has no types
     """A group whose first argument is a subcommand or a prediction file; both are completed."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -88,9 +88,9 @@ class _Words(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         """Refuse a misspelt command and suggest the right one, unless the word is a file."""
         word = args[0]
-        near = difflib.get_close_matches(word, [*self.list_commands(ctx), "--help"], 1, 0.7)
-        if near and word not in self.commands and "." not in word and not Path(word).exists():
-            raise UsageError(f"{word!r} is neither a command nor a file. Did you mean `grade {near[0]}`?")
+        similar = difflib.get_close_matches(word, [*self.list_commands(ctx), "--help"], 1, 0.7)
+        if similar and word not in self.commands and "." not in word and not Path(word).exists():
+            raise UsageError(f"{word!r} is neither a command nor a file. Did you mean `grade {similar[0]}`?")
         return cast("tuple[Any, Any, list[str]]", super().resolve_command(ctx, args))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -99,14 +99,14 @@ class _Words(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # 
         return cast("list[str]", super().parse_args(ctx, args))
 
 
-def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked and not context.resilient_parsing:
+def _show_version(context: click.Context, _: click.Parameter, is_given: bool) -> None:
+    if is_given and not context.resilient_parsing:
         click.echo(f"grade, version {resources.version()}")
         context.exit()
 
 
 @click.group(
-    cls=_Words,
+    cls=_GradeGroup,
     default="run",
     default_if_no_args=False,
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "GRADE", "max_content_width": 100},
@@ -198,30 +198,32 @@ def _check_variables() -> None:
 
 
 def _configure(context: click.Context) -> None:
-    """Use the nearest config file's values as defaults, by command and parameter. Raises InputError."""
+    """Use the nearest config file's values as defaults, by command and parameter. Raises InputError.
+
+    The file has the options of `grade PREDICTIONS`; `check` and `infer`, and through `check` also `show`, use those
+    that they have, too.
+    """
     from grader.commands import defaults
 
     config = defaults.find(Path.cwd())
     if config is None:
         return
-    known = option_names(run_command)
-    defaults.check_values(config, {name: _kind(option) for name, option in known.items()})
+    run_options = option_names(run_command)
+    defaults.check_values(config, {name: _option_kind(option) for name, option in run_options.items()})
     context.obj = config
-    context.default_map = {
-        command.name or "": {
+    context.default_map = {}
+    for command in (run_command, look.check_command, infer.infer_command):
+        names = config.values.keys() & run_options.keys()
+        if command is infer.infer_command:
+            names -= {"output"}  # in the config file it names reports, for `infer` the prediction file
+        context.default_map[command.name or ""] = {
             option.name or "": _value(option, config.values[name], config)
             for name, option in option_names(command).items()
-            if name in config.values and name in known and (command, name) != (infer.infer_command, _PREDICTIONS)
+            if name in names
         }
-        for command in (run_command, look.check_command, infer.infer_command)
-    }
 
 
-_PREDICTIONS = "output"
-"""The option of `grade infer` that names the prediction file; in a config file it names reports."""
-
-
-def _kind(option: click.Option) -> OptionKind:
+def _option_kind(option: click.Option) -> OptionKind:
     if option.is_flag:
         return "flag"
     return "list" if option.multiple or option.name == "k" else "value"
@@ -230,13 +232,14 @@ def _kind(option: click.Option) -> OptionKind:
 def _value(option: click.Option, value: Any, config: Config) -> Any:
     """Return a config file's value in click's form; a path is relative to the file's folder."""
     if option.multiple:
-        return [_beside_config(option, item, config) for item in (value if isinstance(value, list) else [value])]
+        return [_single_value(option, item, config) for item in (value if isinstance(value, list) else [value])]
     if isinstance(value, list):
         return ",".join(map(str, value))
-    return _beside_config(option, value, config)
+    return _single_value(option, value, config)
 
 
-def _beside_config(option: click.Option, value: Any, config: Config) -> Any:
+def _single_value(option: click.Option, value: Any, config: Config) -> Any:
+    """Return one value in click's form: a flag, or a text; a path (also a benchmark's) begins at the file's folder."""
     if not isinstance(value, str) or value == "-":
         return value if isinstance(value, bool) else str(value)
     if isinstance(option.type, click.Path) or (option.name == "benchmark" and _is_folder(value, config.path.parent)):
@@ -244,11 +247,11 @@ def _beside_config(option: click.Option, value: Any, config: Config) -> Any:
     return value
 
 
-def _is_folder(benchmark: str, beside: Path) -> bool:
-    """Return whether a benchmark is a folder, not the id of a built-in benchmark."""
+def _is_folder(benchmark: str, parent: Path) -> bool:
+    """Return whether a benchmark is a folder in `parent`, not the id of a built-in benchmark."""
     from grader.scorers.declarations import names
 
-    return os.sep in benchmark or ((beside / benchmark / "benchmark.toml").is_file() and benchmark not in names())
+    return os.sep in benchmark or ((parent / benchmark / "benchmark.toml").is_file() and benchmark not in names())
 
 
 def _hint(error: click.ClickException) -> str:

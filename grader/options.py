@@ -11,7 +11,8 @@ from grader import resources
 from grader.benchmark import Fields
 from grader.errors import UsageError
 
-LEAST_MEMORY = 64 << 20
+MIN_MEMORY = 64 << 20
+"""In bytes: Python itself needs most of it."""
 SandboxChoice = Literal["auto", "docker", "bubblewrap"]
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -36,7 +37,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Number of programs at a time, None: one per core; or of requests to a judge, None: the judge's own number."""
     timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 2.0
     """CPU time limit of a program, in seconds."""
-    memory: Annotated[int, msgspec.Meta(ge=LEAST_MEMORY)] = 1 << 30
+    memory: Annotated[int, msgspec.Meta(ge=MIN_MEMORY)] = 1 << 30
     limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Grade only the first tasks of the data."""
     since: str = ""
@@ -79,27 +80,27 @@ def parse_size(text: str) -> int:
         size = bytes_of(text)
     except (ValueError, OverflowError):
         raise UsageError(f"{text!r} is not a size; write it like 512m or 2g.") from None
-    if size < LEAST_MEMORY:
+    if size < MIN_MEMORY:
         raise UsageError(f"{text!r}: a program needs at least 64m.")
     return size
 
 
 def from_arguments(arguments: dict[str, Any]) -> Options:
     """Return the options of a call; sizes and paths can be texts, tuples can be lists. Raises UsageError."""
-    given = dict(arguments)
+    values = dict(arguments)
     for name in ("data", "judge_replies", "output_dir"):
-        if given.get(name) is not None:
-            if not isinstance(given[name], str | Path):
-                raise UsageError(f"grade(): {name}: expected a path, not {given[name]!r}")
-            given[name] = Path(given[name])
-    if isinstance(given.get("memory"), str):
-        given["memory"] = parse_size(given["memory"])
-    if isinstance(given.get("k"), int):
-        given["k"] = (given["k"],)
-    if isinstance(given.get("benchmark"), Path):
-        given["benchmark"] = str(given["benchmark"])
+        if values.get(name) is not None:
+            if not isinstance(values[name], str | Path):
+                raise UsageError(f"grade(): {name}: expected a path, not {values[name]!r}")
+            values[name] = Path(values[name])
+    if isinstance(values.get("memory"), str):
+        values["memory"] = parse_size(values["memory"])
+    if isinstance(values.get("k"), int):
+        values["k"] = (values["k"],)
+    if isinstance(values.get("benchmark"), Path):
+        values["benchmark"] = str(values["benchmark"])
     try:
-        return msgspec.convert(given, Options, dec_hook=lambda _, value: value)
+        return msgspec.convert(values, Options, dec_hook=lambda _, value: value)
     except msgspec.ValidationError as error:
         raise UsageError(f"grade(): {error}{_allowed_values(str(error))}") from None
 

@@ -27,15 +27,18 @@ _PACKAGE = Path(__file__).resolve().parent
 
 def folder(name: str) -> Path:
     """Return the folder `name` of this installation; raises FileNotFoundError if it is missing."""
-    for place in (_PACKAGE / name, _PACKAGE.parent / name):
-        if place.is_dir():
-            return place
+    for path in (_PACKAGE / name, _PACKAGE.parent / name):
+        if path.is_dir():
+            return path
     raise FileNotFoundError(f"this installation of grade has no {name} folder; install it again")
 
 
 @cache
 def sandbox_module(name: str) -> Any:
-    """Return a module of `sandbox_image/grade_sandbox` that needs no other: the grader writes messages with it."""
+    """Import a module of `sandbox_image/grade_sandbox` by its path; it must not import others.
+
+    The grader and the sandbox must write the same message format, and the sandbox's code is not in this package.
+    """
     from importlib import util
 
     spec = util.spec_from_file_location(
@@ -133,6 +136,7 @@ def make_private(path: Path) -> int:
 
 
 def _is_usable(path: Path) -> bool:
+    """Whether a folder can be written and made private; it is created if it is missing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
@@ -156,12 +160,12 @@ def private_folder(name: str, purpose: str, remedy: str) -> Path:
     path = Path(tempfile.gettempdir()) / f"{name}-{os.getuid()}"
     try:
         path.mkdir(mode=0o700, exist_ok=True)
-        found = path.lstat()
+        status = path.lstat()
     except OSError as error:
         raise InfrastructureError(
             f"The folder {path} ({purpose}) cannot be created: {error.strerror}. Name {remedy}."
         ) from error
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise InfrastructureError(
             f"The folder {path} ({purpose}) does not belong to this user alone, so it is not used. "
             f"Remove it, or name {remedy}."
@@ -169,7 +173,7 @@ def private_folder(name: str, purpose: str, remedy: str) -> Path:
     return path
 
 
-def needs_posix(what: str) -> None:
+def check_posix(what: str) -> None:
     """Raise InfrastructureError on a system without the sockets and processes that a sandbox needs (Windows)."""
     if not (hasattr(os, "fork") and hasattr(socket, "AF_UNIX")):
         raise InfrastructureError(
@@ -187,11 +191,11 @@ def usable_cores() -> int:
 
 def free_memory() -> int:
     """Return the bytes of memory that this process's machine or container has free; 0 if the system does not say."""
-    found = []
+    free = []
     with contextlib.suppress(OSError, IndexError, ValueError):
-        text = Path("/proc/meminfo").read_text(encoding="ascii")
-        found.append(int(text.split("MemAvailable:")[1].split()[0]) << 10)
+        machine = Path("/proc/meminfo").read_text(encoding="ascii")
+        free.append(int(machine.split("MemAvailable:")[1].split()[0]) << 10)
         group = Path("/sys/fs/cgroup")
-        most, used = (group.joinpath(f"memory.{name}").read_text(encoding="ascii") for name in ("max", "current"))
-        found.append(int(most) - int(used))  # not a number: no limit
-    return min(found, default=0)
+        limit, used = (group.joinpath(f"memory.{name}").read_text(encoding="ascii") for name in ("max", "current"))
+        free.append(int(limit) - int(used))  # a limit that is not a number is none
+    return min(free, default=0)

@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.results import Report
 
-DATA = ("tasks", "questions", "problems", "data")
+DATA_STEMS = ("tasks", "questions", "problems", "data")
 """Stems of the data in a benchmark's `sample` folder."""
 MEMORY = 256 << 20
-"""Memory of a sample's programs: before one of them has filled the usual gigabyte, a busy machine has ended it."""
-SHOWN = 5
+"""Memory of a sample's programs: a busy machine ends one of them before it has filled the usual gigabyte."""
+LISTED = 5
+"""Differences, or tasks that are not judged, in one line."""
 
 Sandbox = Literal["auto", "docker", "bubblewrap"]
 Outcomes = dict[str, list[Outcome]]
@@ -69,9 +70,9 @@ def plan(benchmark: str | None, data: Path | None, sandbox: Sandbox) -> list[Opt
     if data is not None and benchmark is None:
         raise UsageError("--data belongs to one benchmark: name it with -b.")
     return [
-        Options(benchmark=name, data=data, sandbox=place, cache=False)
+        Options(benchmark=name, data=data, sandbox=backend, cache=False)
         for name in ([benchmark] if benchmark is not None else declarations.names())
-        for place in (_sandboxes(sandbox) if _executes(declarations.load(name)) else [sandbox])
+        for backend in (_sandboxes(sandbox) if _runs_programs(declarations.load(name)) else [sandbox])
     ]
 
 
@@ -81,21 +82,23 @@ def check(options: Options, observer: Observer) -> SelftestResult:
     With data, or if the benchmark has no sample, the reference solutions of the data must pass.
     """
     declared = declarations.load(options.benchmark)
-    place = options.sandbox if _executes(declared) else ""
-    is_sample = options.data is None and sample_folder(declared).is_dir()
+    backend = options.sandbox if _runs_programs(declared) else ""
+    has_sample = options.data is None and sample_folder(declared).is_dir()
     try:
-        return (_test_sample if is_sample else _test_references)(declared, options, place, observer)
+        if has_sample:
+            return _test_sample(declared, options, backend, observer)
+        return _test_references(declared, options, backend, observer)
     except InfrastructureError as error:
-        return SelftestResult(benchmark=declared.id, sandbox=place, problem=first_line(error))
+        return SelftestResult(benchmark=declared.id, sandbox=backend, problem=first_line(error))
 
 
-def _executes(declared: Benchmark) -> bool:
+def _runs_programs(declared: Benchmark) -> bool:
     return registry.scorer(declared.scoring).runs_programs
 
 
-def _sandboxes(asked: Sandbox) -> Sequence[Sandbox]:
-    """Return the sandboxes to test: the given one, or all that this machine has."""
-    return [asked] if asked != "auto" else choice.available_backends() or ["auto"]
+def _sandboxes(sandbox: Sandbox) -> Sequence[Sandbox]:
+    """Return the sandboxes to test: the given one; for `auto` all that this machine has."""
+    return [sandbox] if sandbox != "auto" else choice.available_backends() or ["auto"]
 
 
 def sample_folder(declared: Benchmark) -> Path:
@@ -109,7 +112,7 @@ def grade_sample(declared: Benchmark, options: Options, observer: Observer) -> R
     replies = folder / "judge_replies.json"
     chosen = msgspec.structs.replace(
         options,
-        data=next(path for path in sorted(folder.iterdir()) if path.stem in DATA),
+        data=next(path for path in sorted(folder.iterdir()) if path.stem in DATA_STEMS),
         judge_replies=replies if replies.is_file() else None,
         memory=MEMORY,
     )
@@ -118,22 +121,27 @@ def grade_sample(declared: Benchmark, options: Options, observer: Observer) -> R
 
 def outcomes(report: Report) -> dict[ReadingName, Outcomes]:
     """Return a report's outcomes; without the official ones if programs ran on another Python than the protocol's."""
-    found: dict[ReadingName, Outcomes] = {reading: {} for reading in READINGS}
+    by_reading: dict[ReadingName, Outcomes] = {reading: {} for reading in READINGS}
     for sample in sorted(report.samples, key=lambda sample: sample.sample):
         for reading in READINGS:
-            found[reading].setdefault(sample.qid, []).append(sample.reading(reading).outcome)
+            by_reading[reading].setdefault(sample.qid, []).append(sample.reading(reading).outcome)
     if (sandbox := report.provenance.sandbox) is not None and sandbox.has_another_python:
-        del found["official"]
-    return found
+        del by_reading["official"]
+    return by_reading
 
 
-def _test_sample(declared: Benchmark, options: Options, place: str, observer: Observer) -> SelftestResult:
-    written = (sample_folder(declared) / "expected.json").read_bytes()
-    expected = msgspec.json.decode(written, type=ExpectedOutcomes).outcomes
-    return _compare(expected, grade_sample(declared, options, observer), place)
+def _test_sample(declared: Benchmark, options: Options, backend: str, observer: Observer) -> SelftestResult:
+    """Grade the benchmark's sample, and compare the outcomes with its `expected.json`."""
+    data = (sample_folder(declared) / "expected.json").read_bytes()
+    expected = msgspec.json.decode(data, type=ExpectedOutcomes).outcomes
+    return _compare(expected, grade_sample(declared, options, observer), backend)
 
 
-def _test_references(declared: Benchmark, options: Options, place: str, observer: Observer) -> SelftestResult:
+def _test_references(declared: Benchmark, options: Options, backend: str, observer: Observer) -> SelftestResult:
+    """Grade the reference solutions of the data: each must pass, in both readings.
+
+    The careful reading cannot say so of a task that it never judges; such tasks are named in the note.
+    """
     setup = make_setup(options)
     tasks = load_tasks(setup)
     references = {qid: fenced(source) for qid, task in tasks.items() if (source := task.reference)}
@@ -141,63 +149,55 @@ def _test_references(declared: Benchmark, options: Options, place: str, observer
         raise UsageError(f"{declared.id}: there is nothing to test, because the data has no reference solutions.")
     options = msgspec.structs.replace(options, ids=tuple(references))
     file = PredictionFile.of({qid: [reference] for qid, reference in references.items()}, "references")
-    passed = {qid: [Outcome.PASSED] for qid in references}
+    expected = {qid: [Outcome.PASSED] for qid in references}
     report = grading.grade(file, options, observer).report
-    outside = {s.qid: s.careful.detail for s in report.samples if s.careful.outcome is Outcome.NOT_JUDGED}
-    careful = {qid: wanted for qid, wanted in passed.items() if qid not in outside}
-    tested = _compare({"official": passed, "careful": careful}, report, place)
-    without = len(tasks) - len(references)
-    notes = filter(
-        None,
-        (
-            tested.note,
-            f"{counted(without, 'task')} without reference solution" if without else "",
-            _not_judged(outside),
-        ),
-    )
-    return msgspec.structs.replace(tested, note="; ".join(notes), samples=len(passed), has_sample=False)
+    unjudged = {s.qid: s.careful.detail for s in report.samples if s.careful.outcome is Outcome.NOT_JUDGED}
+    expected_careful = {qid: outcomes for qid, outcomes in expected.items() if qid not in unjudged}
+    result = _compare({"official": expected, "careful": expected_careful}, report, backend)
+    notes = [result.note]
+    if missing := len(tasks) - len(references):
+        notes.append(f"{counted(missing, 'task')} without reference solution")
+    if unjudged:
+        reasons = _first_of([f"{qid}: {why}" for qid, why in unjudged.items()])
+        notes.append(f"{counted(len(unjudged), 'task')} not judged carefully: {reasons}")
+    note = "; ".join(filter(None, notes))
+    return msgspec.structs.replace(result, note=note, samples=len(expected), has_sample=False)
 
 
-def _not_judged(outside: Mapping[str, str]) -> str:
-    """Return the tasks that no machine judges carefully, and why; empty if there are none."""
-    if not outside:
-        return ""
-    shown = "; ".join(f"{qid}: {why}" for qid, why in list(outside.items())[:SHOWN])
-    more = f"; and {len(outside) - SHOWN} more" if len(outside) > SHOWN else ""
-    return f"{counted(len(outside), 'task')} not judged carefully: {shown}{more}"
+def _first_of(lines: Sequence[str]) -> str:
+    """Return the first lines in one, and the number of the others."""
+    more = f"; and {len(lines) - LISTED} more" if len(lines) > LISTED else ""
+    return f"{'; '.join(lines[:LISTED])}{more}"
 
 
-def _compare(expected: Mapping[ReadingName, Outcomes], report: Report, place: str) -> SelftestResult:
-    found = outcomes(report)
+def _compare(expected: Mapping[ReadingName, Outcomes], report: Report, backend: str) -> SelftestResult:
+    actual = outcomes(report)
     sandbox = report.provenance.sandbox
     return SelftestResult(
         benchmark=report.benchmark,
-        sandbox=place,
+        sandbox=backend,
         samples=sum(map(len, expected["careful"].values())),
-        different=[line for reading in found for line in _difference(reading, expected[reading], found[reading])],
-        note="" if "official" in found or sandbox is None else f"official needs Python {sandbox.official_python}",
+        different=[line for reading in actual for line in _differences(reading, expected[reading], actual[reading])],
+        note="" if "official" in actual or sandbox is None else f"official needs Python {sandbox.official_python}",
     )
 
 
-def _difference(reading: ReadingName, expected: Outcomes, found: Outcomes) -> Iterator[str]:
-    for qid, wanted in expected.items():
-        given = found.get(qid, [])
-        for number, outcome in enumerate(wanted):
-            got = given[number] if number < len(given) else "no result"
-            if got != outcome:
-                yield f"{qid} #{number} {reading} {got} (expected {outcome})"
+def _differences(reading: ReadingName, expected: Outcomes, actual: Outcomes) -> Iterator[str]:
+    for qid, expected_outcomes in expected.items():
+        actual_outcomes = actual.get(qid, [])
+        for number, expected_outcome in enumerate(expected_outcomes):
+            outcome = actual_outcomes[number] if number < len(actual_outcomes) else "no result"
+            if outcome != expected_outcome:
+                yield f"{qid} #{number} {reading} {outcome} (expected {expected_outcome})"
 
 
-def in_words(tested: SelftestResult) -> str:
+def in_words(result: SelftestResult) -> str:
     """Return the result as one line; the names stand in columns."""
-    line = f"{tested.benchmark:<16}{tested.sandbox or '-':<12}"
-    if tested.problem:
-        return f"{line}not graded: {tested.problem}"
-    note = f" ({tested.note})" if tested.note else ""
-    if not tested.different:
-        return f"{line}{counted(tested.samples, 'sample')} as expected{note}"
-    shown = "; ".join(tested.different[:SHOWN])
-    more = len(tested.different) - SHOWN
-    rest = f"; and {more} more" if more > 0 else ""
-    differ = f"{counted(len(tested.different), 'outcome')} of {counted(tested.samples, 'sample')} DIFFER"
-    return f"{line}{differ}{note}: {shown}{rest}"
+    line = f"{result.benchmark:<16}{result.sandbox or '-':<12}"
+    if result.problem:
+        return f"{line}not graded: {result.problem}"
+    note = f" ({result.note})" if result.note else ""
+    if not result.different:
+        return f"{line}{counted(result.samples, 'sample')} as expected{note}"
+    differ = f"{counted(len(result.different), 'outcome')} of {counted(result.samples, 'sample')} DIFFER"
+    return f"{line}{differ}{note}: {_first_of(result.different)}"

@@ -73,7 +73,7 @@ def prepare(options: InferOptions) -> PreparedRun:
     prompt_options = _prompt_options(options, scorer, protocol, declared, split)
     pictures = Pictures(declared, split, protocol, options.data, tasks)
     request_settings = _request_settings(
-        options, msgspec.structs.replace(scorer.usual_sampling, **declared.inference.given())
+        options, msgspec.structs.replace(scorer.usual_sampling, **declared.inference.declared_settings())
     )
     plan = conversations.make_plan(
         tasks, lambda task: scorer.turns(declared, task, prompt_options), pictures.read, request_settings

@@ -91,7 +91,7 @@ def connect(pool_settings: PoolSettings, seconds: float) -> socket.socket:
 
     Raises InfrastructureError if this takes longer than `seconds`, or the system refuses files or processes.
     """
-    resources.needs_posix("A pool")
+    resources.check_posix("A pool")
     try:
         return _connect_or_start(pool_settings, seconds)
     except OSError as error:

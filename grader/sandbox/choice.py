@@ -30,7 +30,7 @@ FORBIDDEN = "{} bubblewrap is not installed (`apt-get install bubblewrap`). Noth
 
 def choose_backend(name: str) -> BackendName:
     """Return the backend that `--sandbox` names, for `auto` the best one here; raises InfrastructureError."""
-    resources.needs_posix("A sandbox")
+    resources.check_posix("A sandbox")
     if name == "docker" or (name == "auto" and docker.available()):
         return "docker"
     if bubblewrap.executable() is None:
@@ -84,7 +84,7 @@ def examine(sandbox: str, *, verbose: bool = False) -> Examination:
     """Examine both backends, then start a supervisor of the one that would be used. `verbose`: say what is inside."""
     lines = [f"grade runs on Python {platform.python_version()}, {resources.usable_cores()} cores"]
     try:
-        resources.needs_posix("A sandbox")
+        resources.check_posix("A sandbox")
         lines += [_docker_line(), _bubblewrap_line()]
         name = choose_backend(sandbox)
     except GradeError as error:

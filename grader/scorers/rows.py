@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from grader.benchmark import Benchmark, Derived, Together
+    from grader.benchmark import Benchmark, DerivedGrouping, TaskSets
     from grader.data.load import ColumnSet
     from grader.data.tables import Rows
     from grader.scorers.registry import AnyScorer
@@ -57,7 +57,7 @@ def tasks_of(scorer: AnyScorer, declared: Benchmark, split: str, rows: Rows) -> 
     return _with_sets(tasks, declared.together, rows) if declared.together else tasks
 
 
-def _with_sets(tasks: Mapping[str, Task], declared: Mapping[str, Together], rows: Rows) -> dict[str, Task]:
+def _with_sets(tasks: Mapping[str, Task], declared: Mapping[str, TaskSets], rows: Rows) -> dict[str, Task]:
     """Return the tasks with the sets that are scored together; raises InputError that names every task without one."""
     problems: list[str] = []
     with_sets: dict[str, Task] = {}
@@ -104,7 +104,7 @@ def _check_sources(declared: Benchmark, tasks: Mapping[str, Task], rows: Rows) -
         raise InputError(problems)
 
 
-def _with_derived_groups(task: Task, derived: Mapping[str, Derived]) -> Task:
+def _with_derived_groups(task: Task, derived: Mapping[str, DerivedGrouping]) -> Task:
     groups = dict(task.groups)
     for name, group in derived.items():
         value = cell(task.row.get(group.source)) or str(groups.get(group.source, ""))
@@ -113,7 +113,7 @@ def _with_derived_groups(task: Task, derived: Mapping[str, Derived]) -> Task:
     return msgspec.structs.replace(task, groups=groups)
 
 
-def _set_name(task: Task, index: int, together: Together) -> str:
+def _set_name(task: Task, index: int, together: TaskSets) -> str:
     """Return the name of the set of a task; `index` is its position in the data. Raises ValueError."""
     missing = [name for name in together.columns if cell(task.row.get(name)) is None]
     if missing:

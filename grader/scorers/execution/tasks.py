@@ -15,7 +15,7 @@ import msgspec
 from grader.errors import InputError, UsageError
 from grader.files.json_text import quoted
 from grader.files.python_source import tree_from
-from grader.options import LEAST_MEMORY, bytes_of
+from grader.options import MIN_MEMORY, bytes_of
 from grader.scorers.execution.assembly import Signature, assemble, read_signature
 from grader.scorers.execution.extraction import defined_names, parse_or_none
 from grader.scorers.execution.inputs.cases import BadRowError, Cases, read_cases, value_at
@@ -265,7 +265,7 @@ def _parse_memory(value: object) -> int:
     if isinstance(value, bool) or not 0 < size <= MAX_MEMORY:
         limit = f"up to {MAX_MEMORY >> 30}g"
         raise BadRowError(f"the memory is {quoted(str(value))}, not a size such as 256m or a number of bytes, {limit}")
-    return max(size, LEAST_MEMORY)
+    return max(size, MIN_MEMORY)
 
 
 def _blocks(row: Row, columns: ExecutionColumns) -> Iterator[Block]:
