@@ -64,9 +64,8 @@ class ProgramScorer:
         self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None)
         self._executor.queue.loop_delay = LOOP_DELAY
         self._runner = JobRunner(self._executor, Silent())
-        self._preparing: set[str] = set()
-        """The tasks whose states some thread is determining."""
-        self._preparing_changed = threading.Condition()
+        self._locks: dict[str, threading.Lock] = {}
+        """Task -> the lock of the thread that determines its state."""
 
     def __enter__(self) -> Self:
         self._stack.enter_context(self._spool)
@@ -94,7 +93,7 @@ class ProgramScorer:
     def score(self, asked: Sequence[ScoreRequest]) -> list[SampleResult]:
         """Return one result per sample; raises InfrastructureError."""
         with Spool() as spool:
-            errors = self._prepare_once({request.qid for request in asked}, spool)
+            errors = {qid: self._prepare(qid, spool) for qid in dict.fromkeys(request.qid for request in asked)}
             refusals = [self._refusal(request, errors) for request in asked]
             accepted = [request for request, refusal in zip(asked, refusals, strict=True) if refusal is None]
             graded = self._grade(accepted, spool)
@@ -102,41 +101,29 @@ class ProgramScorer:
 
     # --- what is known of tasks ---
 
-    def _prepare_once(self, qids: set[str], spool: Spool) -> Mapping[str, str]:
-        """Determine the states of these tasks, each once for all threads; return task -> infrastructure error."""
-        with self._preparing_changed:
-            unknown = sorted(qid for qid in qids - self._preparing if not self._is_known(qid))
-            self._preparing |= set(unknown)
-        try:
-            errors = self._prepare(unknown, spool) if unknown else {}
-        finally:
-            with self._preparing_changed:
-                self._preparing -= set(unknown)
-                self._preparing_changed.notify_all()
-        with self._preparing_changed:
-            self._preparing_changed.wait_for(lambda: not qids & self._preparing)
-        return errors | {
-            qid: "another call failed to record them" for qid in qids - errors.keys() if not self._is_known(qid)
-        }
+    def _prepare(self, qid: str, spool: Spool) -> str:
+        """Determine the state of a task, once for all threads; return why infrastructure failed to, or "".
 
-    def _is_known(self, qid: str) -> bool:
-        return bool(self._tasks[qid].broken) or qid in self._states
-
-    def _prepare(self, qids: list[str], spool: Spool) -> dict[str, str]:
-        """Record calls, and let reference solutions answer; return task -> infrastructure error."""
-        pipeline = Pipeline(self._tasks, self._runner, spool, self._limits, self._protocol, states=self._states)
-        pipeline.prepare(qids, refuse_all=False)
-        errors = {qid: state.reason for qid in qids if isinstance(state := self._states[qid], NotPrepared)}
-        for qid in errors:
-            self._states.forget(qid)
-        return errors
+        Calls are recorded, and reference solutions answer. What failed is tried again in the next call.
+        """
+        if self._tasks[qid].broken:
+            return ""
+        with self._locks.setdefault(qid, threading.Lock()):
+            if qid not in self._states:
+                pipeline = Pipeline(self._tasks, self._runner, spool, self._limits, self._protocol, states=self._states)
+                pipeline.prepare([qid], refuse_all=False)
+            state = self._states[qid]
+            if isinstance(state, NotPrepared):
+                self._states.forget(qid)
+                return state.reason
+            return ""
 
     def _refusal(self, request: ScoreRequest, errors: Mapping[str, str]) -> SampleResult | None:
         """Return the result of a sample that is not graded; None if nothing is against grading it."""
         qid = request.qid
         if self._tasks[qid].broken:
             return _refused(request, f"the task's row is broken: {self._tasks[qid].broken}", "task")
-        if qid in errors:
+        if errors[qid]:
             return _refused(request, f"the calls of its tests were not recorded: {errors[qid]}", "infrastructure")
         if why := self._states.reference_failures.get(qid):
             reason = f"the task's reference solution does not pass, so no verdict would mean anything: {why}"
