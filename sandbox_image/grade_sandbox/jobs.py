@@ -44,7 +44,7 @@ class Candidate(Declared):
     """Of a larger answer only a digest is kept. If given, each call has the whole limit of CPU time."""
     with_effects: NotRequired[bool]
     """Whether a reply has the arguments as the call left them, and what was printed. Missing: it has."""
-    kept: NotRequired[Sequence[int]]
+    kept_calls: NotRequired[Sequence[int]]
     """The calls to whose answers later calls refer. The supervisor adds this list."""
 
 

@@ -979,7 +979,7 @@ def _context_kind(kind: str) -> Kind:
     return Kind(refuse, lambda reader, content: reader.context.value_of(kind, content))
 
 
-def _second(content: Content) -> Sequence[Any]:
+def _second_item(content: Content) -> Sequence[Any]:
     parts: Sequence[Any] = content[1]
     return parts
 
@@ -1011,8 +1011,8 @@ KINDS: dict[str, Kind] = {
         list,
         hashes=True,
     ),
-    "default": Kind(_write_default, lambda r, c: collections.defaultdict(), _fill_default, _second, hashes=True),
-    "view": Kind(_write_view, lambda r, c: _VIEWS[_text(c[0])](r.values(c[1])), parts=_second),
+    "default": Kind(_write_default, lambda r, c: collections.defaultdict(), _fill_default, _second_item, hashes=True),
+    "view": Kind(_write_view, lambda r, c: _VIEWS[_text(c[0])](r.values(c[1])), parts=_second_item),
     "bytearray": Kind(
         _write_bytes, lambda r, c: bytearray(), lambda r, v, c: v.__setitem__(slice(None), _make_bytes(r, c))
     ),
@@ -1020,7 +1020,7 @@ KINDS: dict[str, Kind] = {
         lambda w, v: [v.maxlen, w.numbers(v)],
         lambda r, c: collections.deque(maxlen=None if c[0] is None else _whole(c[0])),
         _fill_deque,
-        _second,
+        _second_item,
     ),
     "range": Kind(lambda w, v: w.numbers((v.start, v.stop, v.step)), lambda r, c: range(*r.values(c)), parts=list),
     "slice": Kind(lambda w, v: w.numbers((v.start, v.stop, v.step)), lambda r, c: slice(*r.values(c)), parts=list),
@@ -1031,22 +1031,22 @@ KINDS: dict[str, Kind] = {
         parts=list,
     ),
     "iterator": Kind(
-        _write_iterator, lambda r, c: SentIterator([], is_complete=bool(_whole(c[0]))), _fill_iterator, _second
+        _write_iterator, lambda r, c: SentIterator([], is_complete=bool(_whole(c[0]))), _fill_iterator, _second_item
     ),
     **{name: _time_kind(name) for name in _TIMES},
     "zone": Kind(lambda w, v: [w.number(v.utcoffset(None))], _make_zone, parts=list),
     "array": Kind(_write_array, _make_array, _fill_array, lambda c: c[3]),
     "scalar": Kind(_write_scalar, _make_scalar),
-    "index": Kind(_write_index, _make_index, parts=_second),
-    "series": Kind(_write_series, _make_series, parts=_second),
-    "frame": Kind(_write_frame, _make_frame, parts=_second),
+    "index": Kind(_write_index, _make_index, parts=_second_item),
+    "series": Kind(_write_series, _make_series, parts=_second_item),
+    "frame": Kind(_write_frame, _make_frame, parts=_second_item),
     "known": Kind(lambda w, v: _KNOWN_NAMES[v], lambda r, c: KNOWN[_text(c)]),
     "class": Kind(lambda w, v: w.context.names[v], _class),
     "exception": Kind(_write_error, _make_error, parts=lambda c: c[2]),
-    "object": Kind(_write_object, _make_object, _fill_object, _second),
+    "object": Kind(_write_object, _make_object, _fill_object, _second_item),
     "member": Kind(lambda w, v: [w.context.names[type(v)], v.name], _make_member),
-    "record": Kind(_write_record, _make_record, parts=_second),
-    "tree": Kind(_write_tree, _make_tree, _fill_object, _second),
+    "record": Kind(_write_record, _make_record, parts=_second_item),
+    "tree": Kind(_write_tree, _make_tree, _fill_object, _second_item),
     "remote": _context_kind("remote"),
     "function": _context_kind("function"),
     "answer": _context_kind("answer"),

@@ -128,9 +128,9 @@ def is_failure(hello: bytes) -> bool:
     return hello.startswith(b'{"failed"')
 
 
-def texts(said: bytes) -> list[str]:
+def messages_of(transcript: bytes) -> list[str]:
     """Return all messages of a program: the first one, and a reply to each call; none if it has sent none."""
-    return said.decode().split("\n") if said else []
+    return transcript.decode().split("\n") if transcript else []
 
 
 def is_text(reply: bytes) -> bool:

@@ -97,7 +97,7 @@ class _Channel:
             self.flush()
 
 
-def declared(names: "Iterable[str]", namespace: "Mapping[str, Any]") -> "dict[str, type[Any]]":
+def user_classes(names: "Iterable[str]", namespace: "Mapping[str, Any]") -> "dict[str, type[Any]]":
     """Return name -> class for those of `names` (`Outer.Inner` for a nested one) that are not library classes."""
     classes = {}
     for name in names:
@@ -124,9 +124,9 @@ class Program(values.Context):
         exec(compile(spec["signature"], SIGNATURE, "exec", dont_inherit=True), self.namespace)
         to_write = {name for name in spec["stubs"] if isinstance(self.namespace.get(name), type)}
         names = [name for name in spec["classes"] if name.partition(".")[0] not in to_write]
-        of_signature = declared(names, self.namespace)
+        of_signature = user_classes(names, self.namespace)
         exec(compile(spec["source"], "<candidate>", "exec", dont_inherit=True), self.namespace)
-        classes = of_signature | declared(names, self.namespace)
+        classes = of_signature | user_classes(names, self.namespace)
         super().__init__(classes)
         self.names = {cls: name for table in (of_signature, classes) for name, cls in table.items()}
         self._remote_names: set[str] = set()
@@ -196,7 +196,7 @@ class Answerer:
     def __init__(self, spec: "Candidate", program: Program, state: CallState) -> None:
         self._program, self._state = program, state
         self._stubs = spec["stubs"]
-        self._with_effects, self._kept_calls = spec.get("with_effects", True), set[int](spec.get("kept", ()))
+        self._with_effects, self._kept_calls = spec.get("with_effects", True), set[int](spec.get("kept_calls", ()))
         self._next = 0
         """The number of the next call."""
 

@@ -132,8 +132,8 @@ def _run(execute: "Callable[[], int]", stdin: bytes, folder: str) -> "dict[str, 
 
 def _exception_line(stderr: str) -> str:
     """Return the first line of the last exception in the standard error, else its last line."""
-    _, traceback_, rest = stderr.rpartition("Traceback (most recent call last):\n")
-    lines = [line for line in rest.splitlines() if line.strip()]
+    _, traceback_, exception_text = stderr.rpartition("Traceback (most recent call last):\n")
+    lines = [line for line in exception_text.splitlines() if line.strip()]
     named = next((line for line in lines if not line[0].isspace()), "") if traceback_ else ""
     return named or (lines[-1] if lines else "")
 

@@ -160,9 +160,9 @@ class Asker(values.Context):
         if cls is types.FunctionType:
             function = getattr(value, "__function__", None)
             return None if function is None else ("function", function)
-        if cls is _Class:
+        if cls is _SubstituteClass:
             return "class", value.__name__
-        if type(cls) is _Class:
+        if type(cls) is _SubstituteClass:
             return "remote", [value.__number__, cls.__name__, int(value.__overrides_eq__)]
         return self._reference_to(value)
 
@@ -265,7 +265,7 @@ class Asker(values.Context):
         What was read from a message is an object of its own, but for the values that Python has only once.
         """
         cls = type(value)
-        if cls is types.FunctionType or cls is _Class or type(cls) is _Class:
+        if cls is types.FunctionType or cls is _SubstituteClass or type(cls) is _SubstituteClass:
             return False
         kind = values.kind_of(value, self.plain_context)
         return kind in _REFERABLE_KINDS or (kind in {"str", "bytes", "tuple"} and len(value) > 1)
@@ -350,12 +350,12 @@ def _class_of(name: str, asker: Asker) -> Any:
         asker.refuse("the tests derive a class from one that the program must write")
 
     members = {"__slots__": (), "__asker__": asker, "__init_subclass__": classmethod(derive)}
-    return _Class(name, (_Object,), members)
+    return _SubstituteClass(name, (_SubstituteObject,), members)
 
 
 def _object(cls: Any, number: int, *, overrides_eq: bool) -> Any:
     """Return the substitute for an object. `overrides_eq`: its class, which only the program has, defines `__eq__`."""
-    if type(cls) is not _Class:
+    if type(cls) is not _SubstituteClass:
         raise values.MalformedError("an object whose class is not among those that the program must write")
     substitute: Any = object.__new__(cls)  # type: ignore[arg-type]
     object.__setattr__(substitute, "__number__", number)
@@ -365,19 +365,19 @@ def _object(cls: Any, number: int, *, overrides_eq: bool) -> Any:
 
 def is_object(value: Any) -> bool:
     """Whether a value is the substitute for an object."""
-    return type(type(value)) is _Class
+    return type(type(value)) is _SubstituteClass
 
 
 def is_class(value: Any) -> bool:
     """Whether a value is the substitute for a class."""
-    return type(value) is _Class
+    return type(value) is _SubstituteClass
 
 
 def _is_reserved(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
-class _Class(type):
+class _SubstituteClass(type):
     """The class of all substitutes for classes: reading an attribute of one of them is a call."""
 
     __asker__: Asker
@@ -403,7 +403,7 @@ class _Class(type):
         return bool(cls.__asker__.ask(("op", "issubclass"), value, cls)) if is_class(value) else False
 
 
-class _Object:
+class _SubstituteObject:
     """A substitute for an object. Its own names are reserved ones, so none of them hides an attribute."""
 
     __slots__ = ("__number__", "__overrides_eq__", "__weakref__")
@@ -472,17 +472,17 @@ _METHODS: dict[str, Callable[[Any], Any] | None] = {
 }  # fmt: skip
 """Operation with a method of its name -> what converts the answer."""
 for _name, _convert in _METHODS.items():
-    setattr(_Object, f"__{_name.rstrip('_')}__", _operation(_name, _convert))
+    setattr(_SubstituteObject, f"__{_name.rstrip('_')}__", _operation(_name, _convert))
 for _name in operations.BINARY:
-    setattr(_Object, f"__r{_name.rstrip('_')}__", _operation(_name, reflected=True))
+    setattr(_SubstituteObject, f"__r{_name.rstrip('_')}__", _operation(_name, reflected=True))
 for _name in operations.COMPARISONS:
-    setattr(_Object, f"__{_name}__", _comparison(_name))
+    setattr(_SubstituteObject, f"__{_name}__", _comparison(_name))
 
 
 # --- other answers ---
 
 
-def altered(value: Any) -> Any:
+def altered_value(value: Any) -> Any:
     """Return another value of the same kind: what is computed from it differs."""
     cls = type(value)
     if cls is bool:
@@ -492,11 +492,11 @@ def altered(value: Any) -> Any:
     if cls in {str, bytes}:
         return value + ("x" if cls is str else b"x")
     if cls in {list, tuple, set, frozenset}:
-        return cls(map(altered, value))
+        return cls(map(altered_value, value))
     if isinstance(value, dict):
         other = copy.copy(value)
         other.clear()
-        other.update({key: altered(item) for key, item in value.items()})
+        other.update({key: altered_value(item) for key, item in value.items()})
         return other
     return value
 

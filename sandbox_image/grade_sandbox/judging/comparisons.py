@@ -65,7 +65,7 @@ def numbers(expected: str, printed: str) -> bool:
     return _compare_tokens(expected, printed, _is_equal)
 
 
-def _numbers_within(tolerance: float, only_with: str = "") -> Rule:
+def _near_numbers(tolerance: float, only_with: str = "") -> Rule:
     """Return the rule that compares tokens, and accepts numbers within a relative or absolute difference.
 
     `only_with`: a text without which an expected number is compared exactly, such as a decimal point.
@@ -166,6 +166,6 @@ _PLAIN: dict[str, Rule] = {
     "near values": near_values,
 }
 _TOLERANT: dict[str, Callable[[float], Rule]] = {
-    "float": _numbers_within,
-    "near": functools.partial(_numbers_within, only_with="."),
+    "float": _near_numbers,
+    "near": functools.partial(_near_numbers, only_with="."),
 }

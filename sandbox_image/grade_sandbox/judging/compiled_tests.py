@@ -8,7 +8,7 @@ import importlib
 import re
 
 from grade_sandbox import values, wire
-from grade_sandbox.candidate.answering import SIGNATURE, declared
+from grade_sandbox.candidate.answering import SIGNATURE, user_classes
 from grade_sandbox.confine import process
 from grade_sandbox.judging import continuing
 from grade_sandbox.judging.asking import Asker, NotTellingError, UnconfirmedError, make_repeatable
@@ -48,7 +48,7 @@ class CompiledTests:
         exec(self.signature, namespace)
         stubs = {name: namespace.pop(name) for name in self.spec["stubs"] if name in namespace}
         class_names = [name for name in self.spec["classes"] if name.partition(".")[0] not in stubs]
-        return namespace, declared(class_names, namespace), stubs
+        return namespace, user_classes(class_names, namespace), stubs
 
     def run(
         self,

@@ -99,7 +99,7 @@ class _AssertionRewriter:
 
     def _rewrite(self, node: "Any") -> "Any":
         if isinstance(node, ast.Assert):
-            branches = ast.If(_reading_all(node.test), [_at(node, ast.Pass())], [self._report_failure(node)])
+            branches = ast.If(_read_all(node.test), [_at(node, ast.Pass())], [self._report_failure(node)])
             return self._guard(_at(node, branches), node)
         if isinstance(node, ast.Expr):
             # `np.testing.assert_equal(...)`, `self.assertEqual(...)`
@@ -153,7 +153,7 @@ def _split_conjunction(node: ast.stmt) -> list[ast.stmt]:
     return [node]
 
 
-def _reading_all(test: ast.expr) -> ast.expr:
+def _read_all(test: ast.expr) -> ast.expr:
     """Return `all(...)` in a form that reads all items: with another answer, the first may be false."""
     # `np.all` has read all items of its argument, which may also be a single value.
     if (

@@ -224,10 +224,10 @@ def _note_in_library_comparisons() -> None:
     for module_name, names in _LIBRARY_COMPARISONS.items():
         module = sys.modules.get(module_name) or (math if module_name == "math" else None)
         for name in names if module is not None else ():
-            setattr(module, name, _noting_comparison(getattr(module, name)))
+            setattr(module, name, _note_comparison_in(getattr(module, name)))
 
 
-def _noting_comparison(compare: Callable[..., Any]) -> Callable[..., Any]:
+def _note_comparison_in(compare: Callable[..., Any]) -> Callable[..., Any]:
     def compare_or_note(one: Any, two: Any, *more: Any, **options: Any) -> Any:
         if isinstance(one, Expect) or isinstance(two, Expect):
             return bool(one == two)  # which is true, and notes the other value

@@ -201,16 +201,16 @@ class Likeness:
         """Return why a pass is not believed; empty if it is. `seconds`: CPU time of one replay."""
         if self.problem:
             return self.problem
-        if self._other_arguments and not self._tests.accepts(self._with_expected_arguments(), seconds):
+        if self._other_arguments and not self._tests.accepts(self._replace_arguments(), seconds):
             return "the tests fail if its arguments are left as the reference solution leaves them"
         # Controls replace parts of the reference's answers, and then of the program's own.
         for side, texts in enumerate((self._expected_texts, self._texts)):
             for changes in _control_rounds(self.places, side):
-                if self._tests.accepts(self._with_changes(texts, changes), seconds):
+                if self._tests.accepts(self._apply_changes(texts, changes), seconds):
                     return f"the tests also pass with {_controls_text(changes)}, so they do not decide this value"
         return ""
 
-    def _with_expected_arguments(self) -> list[str]:
+    def _replace_arguments(self) -> list[str]:
         """Return the program's replies, with the arguments as the reference leaves them."""
         texts = list(self._texts)
         for number in self._other_arguments:
@@ -219,7 +219,7 @@ class Likeness:
             texts[number] = values.write(tuple(reply), self.context)
         return texts
 
-    def _with_changes(self, texts: Sequence[str], changes: Sequence[tuple[Place, Any]]) -> list[str]:
+    def _apply_changes(self, texts: Sequence[str], changes: Sequence[tuple[Place, Any]]) -> list[str]:
         """Return replies in which some parts are replaced."""
         changed = list(texts)
         by_call: dict[int, list[tuple[Place, Any]]] = {}
@@ -229,11 +229,11 @@ class Likeness:
             reply = self.context.reply(changed[number])
             for place, control in changes_of_call:
                 if place.root == VALUE:
-                    reply = reply._replace(value=_with_part(reply.value, place.path, control))
+                    reply = reply._replace(value=_replace_part(reply.value, place.path, control))
                 elif place.root == PRINTED:
                     reply = reply._replace(printed=control if isinstance(control, str) else "")
                 else:
-                    reply = reply._replace(args=_with_part(reply.args, (place.root, *place.path), control))
+                    reply = reply._replace(args=_replace_part(reply.args, (place.root, *place.path), control))
             changed[number] = values.write(tuple(reply), self.context)
         return changed
 
@@ -393,7 +393,7 @@ def _controls_text(changes: Sequence[tuple[Place, Any]]) -> str:
     return f"{' and '.join(format_value(control) for _, control in changes[: 2 if is_one else 1])} {where}"
 
 
-def _with_part(value: Any, path: Path, part: Any) -> Any:
+def _replace_part(value: Any, path: Path, part: Any) -> Any:
     """Return a value with another part; what can change is changed in place."""
     if not path:
         return part
@@ -402,15 +402,15 @@ def _with_part(value: Any, path: Path, part: Any) -> Any:
         fields = list(getattr(type(value), "_fields", range(len(value))))
         position = fields.index(name)
         items = list(value)
-        items[position] = _with_part(items[position], tuple(inner), part)
+        items[position] = _replace_part(items[position], tuple(inner), part)
         return tuple.__new__(type(value), items)
     if isinstance(value, (list, dict)) or type(value).__name__ == "deque":
-        value[name] = _with_part(value[name], tuple(inner), part)
+        value[name] = _replace_part(value[name], tuple(inner), part)
         return value
     if type(value) is values.SentIterator:
-        value.items[name] = _with_part(value.items[name], tuple(inner), part)
+        value.items[name] = _replace_part(value.items[name], tuple(inner), part)
         return value
     if type(value).__module__ in {"numpy", "pandas"} or not hasattr(value, "__dict__"):
         return part
-    object.__setattr__(value, name, _with_part(getattr(value, name), tuple(inner), part))
+    object.__setattr__(value, name, _replace_part(getattr(value, name), tuple(inner), part))
     return value

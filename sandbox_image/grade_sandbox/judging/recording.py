@@ -101,7 +101,7 @@ class Recording:
 
     def _altered_run(self) -> list[str]:
         """Return the calls that the tests make if every answer is altered, and if they continue after failures."""
-        record = _Record(asking.altered)
+        record = _Record(asking.altered_value)
         try:
             record.load(self._spec, list(self._names))
             self._run(self._continuing.code, record, record.names, before=self._continuing.bind)

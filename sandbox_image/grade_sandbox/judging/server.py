@@ -97,12 +97,12 @@ def _run(prepared: Prepared | None, request: Request, result_fd: int, channel: s
 
 
 def _verdict_parts(tests: Tests, request: Request) -> Iterator[dict[str, Any]]:
-    """Yield whether the tests pass; then how the answers compare with the expected ones.
+    """Yield whether the tests pass, then how the answers compare with the expected ones.
 
-    Of a program that is not believed, which assertions hold. Each part has its own limit of time, and if one is
+    Last, for a program that is not believed, which assertions hold. Each part has its own limit of time, and if one is
     stopped, those before count.
     """
-    messages = wire.texts(request["transcript"])
+    messages = wire.messages_of(request["transcript"])
     if not messages:
         yield {"confirmed": False, "reason": "the program's process ended while its code was loading", "kind": "ended"}
         return
@@ -129,7 +129,7 @@ def _verdict_parts(tests: Tests, request: Request) -> Iterator[dict[str, Any]]:
 def _likeness(tests: Tests, replies: list[str], *, passed: bool, seconds: float) -> dict[str, Any]:
     """Return {"calls": counts, "doubt": why a pass is not believed}. `seconds`: CPU time of one more replay."""
     try:
-        expected = [wire.texts(run)[1:] for run in tests.spec["expected"]]
+        expected = [wire.messages_of(run)[1:] for run in tests.spec["expected"]]
         compared = Likeness(tests, expected, replies)
         if tests.spec.get("is_reference"):
             return {"is_silent": compared.is_silent}

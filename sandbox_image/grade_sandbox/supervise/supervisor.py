@@ -133,8 +133,8 @@ class Supervisor:
         max_bytes = candidate.get("max_answer_bytes", 0)
         cpu = job["cpu"] + (dialogue.MAX_SECONDS if max_bytes else 0)
         with_numpy = needs_numpy([candidate["signature"], candidate["source"]], calls)
-        spec = {**candidate, "kept": values.references(calls)}
-        with self._started_process(job, "candidate", spec, cpu, with_numpy=with_numpy) as (pid, fd):
+        spec = {**candidate, "kept_calls": values.references(calls)}
+        with self._start_process(job, "candidate", spec, cpu, with_numpy=with_numpy) as (pid, fd):
             lock_step = dialogue.LockStep(
                 fd,
                 calls,
@@ -149,12 +149,12 @@ class Supervisor:
         """Run a program once for each input; see stdin_program.py. The limits are those of one run."""
         source = request["script"]
         with_numpy = needs_numpy([source])
-        with self._started_process(job, "script", {"source": source}, job["cpu"], with_numpy=with_numpy) as (pid, fd):
+        with self._start_process(job, "script", {"source": source}, job["cpu"], with_numpy=with_numpy) as (pid, fd):
             max_seconds = request.get("max_seconds", dialogue.MAX_SECONDS)
             return self._run_to_end(job, pid, CANDIDATE_SLOT, dialogue.ScriptRuns(fd, request["calls"], max_seconds))
 
     @contextlib.contextmanager
-    def _started_process(
+    def _start_process(
         self, job: Job, kind: str, spec: Mapping[str, object], cpu: float, *, with_numpy: bool
     ) -> Iterator[tuple[int, int]]:
         """Start a process to which a program's input is sent; yield its pid, and this side of the channel."""
@@ -174,7 +174,7 @@ class Supervisor:
         task, transcript, by_assertion = request["task"], request["transcript"], request.get("by_assertion", False)
         outcome = self._run_tests(job, "judge", task, transcript, fields=_JUDGED, by_assertion=by_assertion)
         is_examined = bool(transcript) and "expected" in task
-        return _settled(outcome, is_examined=is_examined, is_alone=job.get("alone", False))
+        return _settle_verdict(outcome, is_examined=is_examined, is_alone=job.get("alone", False))
 
     def _compare(self, job: Job) -> dict[str, Any]:
         """Compare answers with expected ones; see comparing.py."""
@@ -342,7 +342,7 @@ class Supervisor:
         return pids
 
 
-def _settled(outcome: dict[str, Any], *, is_examined: bool, is_alone: bool) -> dict[str, Any]:
+def _settle_verdict(outcome: dict[str, Any], *, is_examined: bool, is_alone: bool) -> dict[str, Any]:
     """Return what a judge says of answers, with one verdict from its parts.
 
     The tests' verdict comes first. A pass does not count if others on the machine caused the end of its examination.
