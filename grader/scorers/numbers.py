@@ -360,8 +360,8 @@ _REACH_BEFORE, _REACH_BEHIND, _LONGEST_LEAD = 32, 60, 14
 def numbers_in(text: str) -> Iterator[Number]:
     """Yield every number of a simplified text that is not a part of something longer."""
     for match in _NUMBER.finditer(text):
-        if match.end() > match.start() and (found := _number_of_match(match, text)) is not None:
-            yield found
+        if match.end() > match.start() and (number := _number_of_match(match, text)) is not None:
+            yield number
 
 
 def _number_of_match(match: re.Match[str], text: str) -> Number | None:
@@ -373,8 +373,8 @@ def _number_of_match(match: re.Match[str], text: str) -> Number | None:
     unit_match = _UNIT.match(behind)
     unit = _unit_name(unit_match["unit"]) if unit_match else ""
     is_measure = _measure(unit) is not None
-    rest = behind[unit_match.end() :] if unit_match and is_measure else behind
-    if _is_part_of_what_precedes(lead) or _PART_AFTER.match(rest):
+    next_text = behind[unit_match.end() :] if unit_match and is_measure else behind
+    if _is_part_of_what_precedes(lead) or _PART_AFTER.match(next_text):
         return None
     if not is_measure and behind[:1].isascii() and behind[:1].isalpha():  # "3D"
         return None

@@ -111,7 +111,7 @@ def _without_repeats(content: str) -> str:
             return m[0]
         return m["second"] if "%" in m["first"] else m["first"] + m["second"][len(second_text) :]
 
-    # A number that is stated three times is a pair only after its first two are one.
+    # A number that is stated three times is a pair only after its first two are merged.
     return _TWICE.sub(merge, _TWICE.sub(merge, content))
 
 
@@ -125,7 +125,7 @@ def _number_in_sentence(content: str, question: str) -> str | None:
         return count
     numbers = [*numbers_in(content)]
     if not _ASKS_RATE.search(question):
-        numbers = [one for one in numbers if not _RATE.match(content, one.end)]
+        numbers = [number for number in numbers if not _RATE.match(content, number.end)]
     answer = _result_or_only_number(content, numbers, _numbers_of_question(question))
     if answer is None and _HOW_MANY.search(question) and (none := _NONE.search(content)):
         return "0" if _stem(none[1]) in {_stem(word) for word in question.lower().split()} else None
@@ -163,25 +163,27 @@ def _numbers_of_question(question: str) -> list[Number]:
 
 def _result_or_only_number(content: str, numbers: list[Number], stated: Sequence[Number]) -> str | None:
     """Return the last result of a content, else its only number beside those stated and the bare word "one"."""
-    numbers = [one for one in numbers if not _CONDITION.search(content, max(0, one.start - _REACH), one.start)]
+    numbers = [
+        number for number in numbers if not _CONDITION.search(content, max(0, number.start - _REACH), number.start)
+    ]
     result = _last_result(content, numbers)
     if result is not None:
         return _with_percent(result)
     new = [
-        one
-        for one in numbers
-        if one.text.lower() not in ("one", "一") and not any(one.same_number(other) for other in stated)
+        number
+        for number in numbers
+        if number.text.lower() not in ("one", "一") and not any(number.same_number(other) for other in stated)
     ]
-    return _with_percent(new[0]) if new and all(one.same_number(new[0]) for one in new) else None
+    return _with_percent(new[0]) if new and all(number.same_number(new[0]) for number in new) else None
 
 
 def _last_result(content: str, numbers: list[Number]) -> Number | None:
     """Return the last number behind an equals sign, else the first one behind the last "so"."""
-    results = [one for one in numbers if _RESULT.search(content, max(0, one.start - 3), one.start)]
+    results = [number for number in numbers if _RESULT.search(content, max(0, number.start - 3), number.start)]
     if results:
         return results[-1]
     *_, conclusion = [None, *(m.end() for m in _SO.finditer(content))]
-    return next((one for one in numbers if conclusion is not None and one.start >= conclusion), None)
+    return next((number for number in numbers if conclusion is not None and number.start >= conclusion), None)
 
 
 _REACH = 30

@@ -30,7 +30,7 @@ _OUTCOMES: Mapping[Grade, Outcome] = {
     "wrong": Outcome.WRONG,
     "no_answer": Outcome.NO_ANSWER,
 }
-_OPEN = frozenset(("nothing_read", "says_more", "several_answers", "too_long_to_compare"))
+_UNDECIDED_RULES = frozenset(("nothing_read", "says_more", "several_answers", "too_long_to_compare"))
 """Rules by which the careful reading does not know whether the reply has the answer."""
 NOT_ASKED = Reading(outcome=Outcome.UNSCORED, credit=None, detail="no judge was asked", rule=JUDGE)
 
@@ -85,11 +85,11 @@ def _readings_that_ask(sample: SampleResult, run: Run[AnswerBenchmark, AnswerTas
     task, careful = run.tasks[sample.qid], sample.careful
     if task.broken:
         return frozenset()
-    is_open = careful.rule_name in _OPEN or (task.kind == "text" and careful.outcome is Outcome.WRONG)
+    is_undecided = careful.rule_name in _UNDECIDED_RULES or (task.kind == "text" and careful.outcome is Outcome.WRONG)
     is_failure = (sample.qid, sample.sample) in run.oddities.failures
     needs: dict[ReadingName, bool] = {
         "official": sample.official.rule_name == JUDGE,
-        "careful": is_open and not task.options and not is_failure,
+        "careful": is_undecided and not task.options and not is_failure,
     }
     return frozenset(name for name, is_needed in needs.items() if is_needed)
 

@@ -101,35 +101,35 @@ _NEEDED = ("Question_UUID", "Sampled_Model", "Model_Solution_Steps", "Model_Solu
            "Model_Solution_First_Error_Step")  # fmt: skip
 
 
-def load(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Rows:
+def load(benchmark: MrBenBenchmark, split: str, data: Path | None) -> Rows:
     """Load the subject files that exist and ignore the folder's other files. Raises InputError."""
-    place = data_path(benchmark, split, given)
+    folder = data_path(benchmark, split, data)
     rows: list[Row] = []
     digest = hashlib.sha256()
     problems: list[str] = []
-    for path in _subject_files(place, benchmark.subjects):
+    for path in _subject_files(folder, benchmark.subjects):
         try:
-            data = path.read_bytes()
+            content = path.read_bytes()
         except OSError as error:
             raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
-        digest.update(path.name.encode() + b"\0" + data)
-        rows += _rows(path, data, problems)
+        digest.update(path.name.encode() + b"\0" + content)
+        rows += _rows(path, content, problems)
     if problems:
         raise InputError(problem_lines(problems))
-    return Rows(rows=rows, origin=_origin(benchmark, split, place, given), digest=digest.hexdigest()[:16])
+    return Rows(rows=rows, origin=_origin(benchmark, split, folder, data), digest=digest.hexdigest()[:16])
 
 
-def _origin(benchmark: MrBenBenchmark, split: str, place: Path, given: Path | None) -> str:
+def _origin(benchmark: MrBenBenchmark, split: str, path: Path, data: Path | None) -> str:
     """Return the name of the data in reports: the folder's name, or the address it was downloaded from."""
-    is_downloaded = given is None and not benchmark.splits[split].data
-    return benchmark.splits[split].files_url if is_downloaded else place.name
+    is_downloaded = data is None and not benchmark.splits[split].data
+    return benchmark.splits[split].files_url if is_downloaded else path.name
 
 
-def data_path(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Path:
+def data_path(benchmark: MrBenBenchmark, split: str, data: Path | None) -> Path:
     """Return the folder of subject files, or the one file that was given; raises DataUnavailableError."""
     declared = benchmark.splits[split]
-    if given is not None:
-        return given
+    if data is not None:
+        return data
     if declared.data:
         return Path(benchmark.folder) / declared.data
     fetched = download.fetched_path(benchmark, split)
@@ -169,14 +169,14 @@ def _subject_files(place: Path, subjects: list[str]) -> list[Path]:
     return paths
 
 
-def _rows(path: Path, data: bytes, problems: list[str]) -> list[Row]:
+def _rows(path: Path, content: bytes, problems: list[str]) -> list[Row]:
     try:
-        questions = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=dict[str, list[Row]])
+        questions = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=dict[str, list[Row]])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         problems.append(f"{path.name}: {error}; expected {{question id: [rows]}}")
         return []
     repeated = Problems(str(path))
-    JsonText(data.removeprefix(b"\xef\xbb\xbf"), repeated).single()
+    JsonText(content.removeprefix(b"\xef\xbb\xbf"), repeated).single()
     problems += repeated.lines()
     return [
         _check_row({**row, SUBJECT: path.stem}, f"{path.name}: $.{question}[{number}]", problems)
