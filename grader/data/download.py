@@ -54,9 +54,9 @@ def download(source: Source, path: Path, observer: Observer, *, pause: Callable[
             return path
         with partial.open("ab") as file:
             if not source.checksum:
-                # Without a checksum, it is impossible to know whether the rest fits the kept beginning.
+                # Without a checksum, it is impossible to know whether what is missing fits what is there.
                 file.truncate(0)
-            _download_rest(source.url, file, observer, path.name, pause)
+            _resume_download(source.url, file, observer, path.name, pause)
         problem = _file_problem(source, partial)
         if problem:
             partial.unlink()
@@ -78,7 +78,7 @@ def _lock(path: Path) -> Iterator[None]:
         yield
 
 
-def _download_rest(url: str, file: IO[bytes], observer: Observer, name: str, pause: Callable[[float], None]) -> None:
+def _resume_download(url: str, file: IO[bytes], observer: Observer, name: str, pause: Callable[[float], None]) -> None:
     """Append the missing part; after a temporary failure, continue at the end of the received part."""
     import requests
 
@@ -92,11 +92,11 @@ def _download_rest(url: str, file: IO[bytes], observer: Observer, name: str, pau
             reason = f"HTTP {status}"
         except (requests.RequestException, OSError) as error:
             reason = type(error).__name__
-            got = file.tell()
+            received = file.tell()
             # No server answers: trying again within seconds does not help.
-            if attempt == ATTEMPTS or (isinstance(error, requests.ConnectionError) and not got):
-                kept = f" {got >> 20} MB are kept: the same command continues from there." if got else ""
-                raise DataUnavailableError(f"{url} could not be fetched ({reason}).{kept} {_OTHERWISE}") from error
+            if attempt == ATTEMPTS or (isinstance(error, requests.ConnectionError) and not received):
+                advice = f" {received >> 20} MB are kept: the same command continues from there." if received else ""
+                raise DataUnavailableError(f"{url} could not be fetched ({reason}).{advice} {_OTHERWISE}") from error
         else:
             return
         observer.message(f"{url}: {reason}; trying again")
@@ -125,13 +125,13 @@ def _write(response: requests.Response, file: IO[bytes], observer: Observer, nam
     length = int(response.headers.get("Content-Length") or 0)
     observer.phase(f"fetching {name} (MB)", (begin + length) >> 20 or None)
     observer.advance(begin >> 20)
-    done = begin
+    position = begin
     for chunk in response.iter_content(_CHUNK):
         file.write(chunk)
         file.flush()
-        observer.advance(((done + len(chunk)) >> 20) - (done >> 20))
-        done += len(chunk)
-    if length and done < begin + length:
+        observer.advance(((position + len(chunk)) >> 20) - (position >> 20))
+        position += len(chunk)
+    if length and position < begin + length:
         raise requests.ConnectionError("the file was cut off")
 
 
@@ -156,12 +156,12 @@ def _file_problem(source: Source, partial: Path) -> str:
 
 def fetched_path(benchmark: Benchmark, split: str) -> Path | None:
     """Return the fetched file of a split, or the folder of its files; None if it is incomplete."""
-    place = benchmark.splits[split]
-    files = _sources(place)
+    declared = benchmark.splits[split]
+    files = _sources(declared)
     if not files:
         return None
-    path = _target(place, split)
-    complete = path.is_file() if place.url else all((path / name).is_file() for name in files)
+    path = _target_path(declared, split)
+    complete = path.is_file() if declared.url else all((path / name).is_file() for name in files)
     return path if complete else None
 
 
@@ -170,23 +170,24 @@ def fetch(benchmark: Benchmark, split: str, observer: Observer) -> Path:
 
     Existing files are not fetched again; an interrupted download continues.
     """
-    place = benchmark.splits[split]
-    files = _sources(place)
+    declared = benchmark.splits[split]
+    files = _sources(declared)
     if not files:
-        if place.data:
+        if declared.data:
             raise DataUnavailableError(
-                f"{benchmark.id} ({split}) has nothing to download: its data is {place.data} beside the benchmark.toml."
+                f"{benchmark.id} ({split}) has nothing to download: its data is {declared.data} beside the "
+                "benchmark.toml."
             )
         raise DataUnavailableError(
             f"{benchmark.id} ({split}) has no download address. Its page says where the data is; give `grade` a copy "
             "with --data FILE."
         )
-    path = _target(place, split)
+    path = _target_path(declared, split)
     for name, source in files.items():
-        download(source, path if place.url else path / name, observer)
-    if place.answers is not None and place.answers.url:
-        source = Source(url=place.answers.url, md5=place.answers.md5)
-        download(source, place_of_answers(place.answers), observer)
+        download(source, path if declared.url else path / name, observer)
+    if declared.answers is not None and declared.answers.url:
+        source = Source(url=declared.answers.url, md5=declared.answers.md5)
+        download(source, place_of_answers(declared.answers), observer)
     return path
 
 
@@ -195,23 +196,24 @@ def place_of_answers(answers: Answers) -> Path:
     return _cache_path(answers.url, answers.md5)
 
 
-def has_address(place: Split) -> bool:
+def has_address(declared: Split) -> bool:
     """Return whether a split's files have download addresses (not counting the hub)."""
-    return bool(place.url or place.files)
+    return bool(declared.url or declared.files)
 
 
-def _sources(place: Split) -> dict[str, Source]:
+def _sources(declared: Split) -> dict[str, Source]:
     """Return the files of a split by name."""
-    if place.url:
-        return {place.url.rpartition("/")[2]: Source(url=place.url, md5=place.md5)}
-    return {name: Source(url=place.files_url + name, blob=blob) for name, blob in place.files.items()}
+    if declared.url:
+        return {declared.url.rpartition("/")[2]: Source(url=declared.url, md5=declared.md5)}
+    return {name: Source(url=declared.files_url + name, blob=blob) for name, blob in declared.files.items()}
 
 
-def _target(place: Split, split: str) -> Path:
+def _target_path(declared: Split, split: str) -> Path:
+    """Return where a split's fetched file is, or the folder of its files."""
     # The name depends on addresses and checksums: after a change of either, the data is fetched again.
-    if place.url:
-        return _cache_path(place.url, place.md5)
-    return _cache_path(place.files_url, *sorted(place.files.values()), name=split)
+    if declared.url:
+        return _cache_path(declared.url, declared.md5)
+    return _cache_path(declared.files_url, *sorted(declared.files.values()), name=split)
 
 
 def _cache_path(url: str, *checksums: str, name: str = "") -> Path:

@@ -22,8 +22,8 @@ Picture = bytes | Path
 """An image: its bytes, or its file."""
 _REFERENCE = 64
 """An image cell shorter than this is a reference to another row or to a file: no image has so few characters."""
-_FILE_NAME = 1024
-"""A longer text is base64, and is not looked up as a file: paths are shorter, and images of 700 bytes are rare."""
+_LONGEST_NAME = 1024
+"""A longer text is not looked up as a file's name: it is base64."""
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
 """The formats that benchmarks use. Pillow has some forty more decoders, which untrusted bytes could attack."""
 _MAGIC = {
@@ -119,7 +119,7 @@ def _picture(cell: object, folder: Path | None) -> Picture | None:
         return cell
     if not isinstance(cell, str):
         return None
-    if len(cell) < _FILE_NAME and (file := _image_file(cell, folder)) is not None:
+    if len(cell) < _LONGEST_NAME and (file := _image_file(cell, folder)) is not None:
         return file
     try:
         return base64.b64decode(cell, validate=True) if len(cell) >= _REFERENCE else None

@@ -38,28 +38,28 @@ def score_again(source: Source, setup: Setup, outputs: Outputs | None, *, every_
     path, options = _path(source), setup.options
     inputs = _read_selected_part(path, setup, every_column=every_column) if options.is_partial else None
     part, rows = (None, None) if inputs is None else (inputs.part, inputs.rows)
-    stem, target = _earlier_stem(path, options, part), stem_in(options.output_dir, path, part)
-    report = _earlier_report(stem, setup)
+    earlier_stem, stem = _earlier_stem(path, options, part), stem_in(options.output_dir, path, part)
+    report = _earlier_report(earlier_stem, setup)
     if report is not None:
         rows = _check_data(path, setup, report, rows, every_column=every_column)
     if outputs is not None:
-        outputs.claim(target, path.name, judged=True, scorer_file_ending=setup.scorer.file_ending)
+        outputs.claim(stem, path.name, judged=True, scorer_file_ending=setup.scorer.file_ending)
     scored = setup.scorer.rescore(
         EarlierRun(
             benchmark=setup.declared,
             split=setup.split,
             protocol=setup.protocol,
             path=path,
-            stem=stem,
+            stem=earlier_stem,
             report=report,
             options=options,
         )
     )
-    if report is None:
-        report = _report_from_scorer_file(path, stem, setup, scored.samples)
+    if report is None:  # only the scorer's file is there, and it was read by `rescore`
+        report = _report_from_scorer_file(path, earlier_stem, setup, scored.samples)
         rows = _check_data(path, setup, report, rows, every_column=every_column)
     notes = report.notes if scored.notes is None else scored.notes
-    return Graded(report=complete_report(report, scored, setup, notes), stem=target, rows=rows)
+    return Graded(report=complete_report(report, scored, setup, notes), stem=stem, rows=rows)
 
 
 def _path(source: Source) -> Path:

@@ -76,10 +76,13 @@ def make_setup(options: Options) -> Setup:
 
 
 def accepted_options(scorer: AnyScorer, declared: Benchmark) -> frozenset[str]:
-    """Return the options that not every benchmark takes and this one does; without a prompt, none for a judge."""
+    """Return the options of `NOT_EVERY_SCORERS` (and of `grade infer`) that this benchmark takes.
+
+    Options of a judge need a prompt for it: a benchmark that could have one and has none does not take them.
+    """
     options = scorer.options
-    has_judge = getattr(declared, "judge_prompt", "") is not None
-    return options if has_judge else frozenset(name for name in options if not name.startswith("judge_"))
+    lacks_prompt = getattr(declared, "judge_prompt", "") is None
+    return frozenset(name for name in options if not name.startswith("judge_")) if lacks_prompt else options
 
 
 def _check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> None:

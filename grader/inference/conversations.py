@@ -131,10 +131,10 @@ class Pictures:
                 ]
             )
         tasks = (self._tasks[qid] for qid in wanted)
-        lost = [task.id for task in tasks if self._images.has_cell(task) and self._images.picture(task) is None]
-        if lost:
+        missing_ids = [task.id for task in tasks if self._images.has_cell(task) and self._images.picture(task) is None]
+        if missing_ids:
             what = "the image that the data names does not exist, or is not an image"
-            missing = f"{counted(len(lost), 'task')}: {what} (column {self._column}): {names(lost)}"
+            missing = f"{counted(len(missing_ids), 'task')}: {what} (column {self._column}): {names(missing_ids)}"
             raise InputError([f"{missing}. {self._remedy()}"])
 
     def _remedy(self) -> str:

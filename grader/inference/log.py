@@ -30,7 +30,7 @@ class Log:
     """The outcomes of a run and of the runs before it. `append` may be called from many threads.
 
     An incomplete line of a killed run is removed: it was never used. `on_reply` is called with each reply of earlier
-    runs. With `writes=False` the file is neither locked nor changed.
+    runs. With `fresh`, an earlier file gets another name. With `writes=False` the file is neither locked nor changed.
     """
 
     def __init__(

@@ -34,13 +34,13 @@ def write(path: Path, plan: Plan, log: Log) -> Written:
     If there are no predictions, nothing is written. Raises OSError.
     """
     written = Written()
-    done = [each for each in plan.conversations if not log.missing(each)]
-    if not done:
+    complete = [conversation for conversation in plan.conversations if not log.missing(conversation)]
+    if not complete:
         return written
     is_lines = path.suffix == ".jsonl"
     with replacing(path) as file:
         before = b"" if is_lines else b"[\n"
-        for _, of_task in groupby(done, key=lambda each: each.qid):
+        for _, of_task in groupby(complete, key=lambda conversation: conversation.qid):
             for record in _records(list(of_task), plan, log, written):
                 file.write(before + msgspec.json.encode(record))
                 before = b"\n" if is_lines else b",\n"
@@ -121,9 +121,10 @@ def summarize(selected: Sequence[Conversation], log: Log) -> InferSummary:
     """Return the state of the selected conversations, according to the log."""
     missing = []
     truncated: Counter[str] = Counter()
-    for each in selected:
-        truncated.update(step.stage for step in each.steps if each.key(step) in log.truncated)
-        if left := log.missing(each):
-            reason = log.failures.get(each.key(left[0]), "")
-            missing.append(Missing(qid=each.qid, sample=each.sample, reason=reason))
+    for conversation in selected:
+        stages = (step.stage for step in conversation.steps if conversation.key(step) in log.truncated)
+        truncated.update(stages)
+        if steps := log.missing(conversation):
+            reason = log.failures.get(conversation.key(steps[0]), "")
+            missing.append(Missing(qid=conversation.qid, sample=conversation.sample, reason=reason))
     return InferSummary(samples=len(selected), missing=missing, truncated=dict(truncated), usage=log.usage)

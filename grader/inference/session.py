@@ -121,8 +121,8 @@ def _interruption_message(prepared: PreparedRun, log: Log) -> str:
     total, summary = len(prepared.selected), summarize(prepared.selected, log)
     if not summary.done:
         return f"Interrupted. No sample was answered; the same command asks for all {total}."
-    done = f"{summary.done:,} of {counted(total, 'sample')} in {prepared.options.output}"
-    return f"Interrupted. {done}; the same command asks for the other {total - summary.done}."
+    answered = f"{summary.done:,} of {counted(total, 'sample')} in {prepared.options.output}"
+    return f"Interrupted. {answered}; the same command asks for the other {total - summary.done}."
 
 
 def dry_run(prepared: PreparedRun) -> DryRun:

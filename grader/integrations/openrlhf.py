@@ -83,11 +83,11 @@ def _overlap(first: str, second: str) -> int:
     second = second[: len(first)]
     longest = [0] * len(second)
     length = 0
-    for place in range(1, len(second)):
-        while length and second[place] != second[length]:
+    for index in range(1, len(second)):
+        while length and second[index] != second[length]:
             length = longest[length - 1]
-        length += second[place] == second[length]
-        longest[place] = length
+        length += second[index] == second[length]
+        longest[index] = length
     length = 0
     for character in first[len(first) - len(second) :] if second else "":
         while length and (length == len(second) or character != second[length]):

@@ -82,9 +82,9 @@ def livecodebench(row: Row) -> dict[str, Any]:
             raise UsageError(f"{name} is {error}") from None
     if not cases:
         raise UsageError("the row has no public_test_cases or private_test_cases")
-    made: dict[str, Any] = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
+    task: dict[str, Any] = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
     metadata = _mapping(row.get("metadata") or {})
-    return made | ({"function": metadata["func_name"]} if metadata.get("func_name") else {})
+    return task | ({"function": metadata["func_name"]} if metadata.get("func_name") else {})
 
 
 def kodcode(row: Row) -> dict[str, Any]:

@@ -105,9 +105,9 @@ def choice_prompt(
     question: str, options: Mapping[str, str], answer: str, *, chinese: bool = False, template: str | None = None
 ) -> str:
     """Return a prompt that asks which of `options` (letter -> text) `answer` means. The reply is a letter or Z."""
-    listed = "\n".join(f"{letter}. {text}" for letter, text in options.items())
+    option_lines = "\n".join(f"{letter}. {text}" for letter, text in options.items())
     wording = template or (CHOICE_CHINESE if chinese else CHOICE)
-    return _fill(wording, {"question": question, "options": listed}, answer)
+    return _fill(wording, {"question": question, "options": option_lines}, answer)
 
 
 def error_reason_prompt(
@@ -139,9 +139,9 @@ def short_answer_prompt(question: str, accepted: Sequence[str], answer: str, *, 
 def check_template(text: str, kind: PromptKind) -> None:
     """Raise InputError with all unknown and missing placeholders of a declaration's `judge_prompt`."""
     known = REQUIRED[kind] + OPTIONAL[kind]
-    listed = " ".join(f"{{{name}}}" for name in known)
+    placeholders = " ".join(f"{{{name}}}" for name in known)
     problems = [
-        f", line {text.count(chr(10), 0, match.start()) + 1}: unknown placeholder {match[0]}; known are: {listed}"
+        f", line {text.count(chr(10), 0, match.start()) + 1}: unknown placeholder {match[0]}; known are: {placeholders}"
         for match in _PLACEHOLDER_LIKE.finditer(text)
         if match[1] not in known
     ] + [f": the placeholder {{{name}}} is missing" for name in REQUIRED[kind] if f"{{{name}}}" not in text]

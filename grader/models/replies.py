@@ -123,13 +123,13 @@ def _joined(content: object) -> str:
 
 def _usage(usage: object) -> Usage:
     def count(field: str) -> int:
-        found = usage.get(field) if isinstance(usage, dict) else None
-        return found if type(found) is int and 0 < found <= _MOST_TOKENS else 0
+        tokens = usage.get(field) if isinstance(usage, dict) else None
+        return tokens if type(tokens) is int and 0 < tokens <= _MAX_TOKENS else 0
 
     return Usage(prompt_tokens=count("prompt_tokens"), completion_tokens=count("completion_tokens"))
 
 
-_MOST_TOKENS = 10**12
+_MAX_TOKENS = 10**12
 """A server that counts more in one request does not count."""
 _OPEN = re.compile(r"\s*<(think|thinking)>")
 

@@ -158,11 +158,11 @@ class Pool:
     def _completed(self, exchange: Exchange, seconds: float) -> Iterator[tuple[int, SampleResult]]:
         yield from exchange.refused_results()
         deadline, why = time.monotonic() + seconds, ""
-        while not exchange.is_complete and (left := deadline - time.monotonic()) > 0:
-            request, why = encode_request("POST", PATH, exchange.request_body(left)), CLOSED
-            connection = self._connect(left)
+        while not exchange.is_complete and (remaining := deadline - time.monotonic()) > 0:
+            request, why = encode_request("POST", PATH, exchange.request_body(remaining)), CLOSED
+            connection = self._connect(remaining)
             try:
-                for line in send_request(connection, request, left + MARGIN_SECONDS):
+                for line in send_request(connection, request, remaining + MARGIN_SECONDS):
                     yield exchange.receive_line(line)
             except OSError as error:
                 why = str(error)
@@ -191,11 +191,13 @@ class Pool:
         for one in exchange.refused_results():
             yield one
         deadline, why = time.monotonic() + seconds, ""
-        while not exchange.is_complete and (left := deadline - time.monotonic()) > 0:
-            request, why = encode_request("POST", PATH, exchange.request_body(left)), CLOSED
-            connection = await asyncio.to_thread(self._connect, left)
+        while not exchange.is_complete and (remaining := deadline - time.monotonic()) > 0:
+            request, why = encode_request("POST", PATH, exchange.request_body(remaining)), CLOSED
+            connection = await asyncio.to_thread(self._connect, remaining)
             try:
-                async with contextlib.aclosing(send_request_async(connection, request, left + MARGIN_SECONDS)) as lines:
+                async with contextlib.aclosing(
+                    send_request_async(connection, request, remaining + MARGIN_SECONDS)
+                ) as lines:
                     async for line in lines:
                         yield exchange.receive_line(line)
             except OSError as error:

@@ -66,12 +66,12 @@ class PoolState(msgspec.Struct, kw_only=True):
         self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
 
 
-def unscored(request: ScoreRequest, why: str, rule: str = "infrastructure") -> SampleResult:
+def unscored(request: ScoreRequest, why: str, cause: str = "infrastructure") -> SampleResult:
     """Return the result of a sample that was not scored.
 
-    `rule`: the cause. Only after `infrastructure` can another try score the sample.
+    `cause` is the rule of its reading. Only after `infrastructure` can another try score the sample.
     """
-    reading = Reading(outcome=Outcome.UNSCORED, credit=None, detail=why, rule=rule)
+    reading = Reading(outcome=Outcome.UNSCORED, credit=None, detail=why, rule=cause)
     return SampleResult(
         qid=request.qid, sample=0, official=reading if request.official else NOT_REQUESTED, careful=reading
     )

@@ -162,19 +162,19 @@ class Samples:
         """Number of sandboxes lost so far."""
         return self._scorer.lost_sandboxes
 
-    def score(self, asked: Sequence[ScoreRequest]) -> list[SampleResult]:
+    def score(self, requests: Sequence[ScoreRequest]) -> list[SampleResult]:
         """Return one result per sample; one without a task is unscored."""
         results: dict[int, SampleResult] = {}
         tasks: dict[int, str] = {}
-        for index, request in enumerate(asked):
+        for index, request in enumerate(requests):
             try:
                 tasks[index] = self._registry.task_name(request)
             except UsageError as error:
                 results[index] = messages.unscored(request, str(error), "task")
-        samples = [msgspec.structs.replace(asked[index], qid=task) for index, task in tasks.items()]
+        samples = [msgspec.structs.replace(requests[index], qid=task) for index, task in tasks.items()]
         for index, result in zip(tasks, self._scorer.score(samples) if samples else (), strict=True):
-            results[index] = msgspec.structs.replace(result, qid=asked[index].qid)
-        return [results[index] for index in range(len(asked))]
+            results[index] = msgspec.structs.replace(result, qid=requests[index].qid)
+        return [results[index] for index in range(len(requests))]
 
 
 def _is_without_data(setup: Setup) -> bool:

@@ -39,11 +39,11 @@ BACKOFF_SECONDS = 0.5, 30.0
 class QueuedSample:
     """One sample that waits for its result."""
 
-    __slots__ = ("_give", "asked", "attempts", "deadline", "gone")
+    __slots__ = ("_give", "attempts", "deadline", "gone", "request")
 
-    def __init__(self, asked: ScoreRequest, deadline: float, give: Callable[[SampleResult], None]) -> None:
+    def __init__(self, request: ScoreRequest, deadline: float, give: Callable[[SampleResult], None]) -> None:
         """`deadline` is a time of `time.monotonic`; `give` is called at most once, from another thread."""
-        self.asked, self.deadline, self._give = asked, deadline, give
+        self.request, self.deadline, self._give = request, deadline, give
         self.attempts = 0
         self.gone = False
         """Whether its client has stopped waiting."""
@@ -102,7 +102,7 @@ class Scheduler:
         """Add the samples of one request to the queue."""
         lanes: dict[Lane, list[QueuedSample]] = {}
         for item in items:
-            lane: Lane = "loops" if "loops" in self._queues and has_loop(item.asked.text) else "usual"
+            lane: Lane = "loops" if "loops" in self._queues and has_loop(item.request.text) else "usual"
             lanes.setdefault(lane, []).append(item)
         with self._changed:
             for lane, lane_items in lanes.items():
@@ -145,7 +145,7 @@ class Scheduler:
     def _score(self, items: list[QueuedSample]) -> Sequence[SampleResult]:
         """Score samples. If one makes scoring fail, the others still get results. Raises InfrastructureError."""
         try:
-            return self._samples.score([item.asked for item in items])
+            return self._samples.score([item.request for item in items])
         except InfrastructureError:
             raise
         except OSError as error:
@@ -158,7 +158,7 @@ class Scheduler:
             if not isinstance(error, GradeError):
                 with contextlib.suppress(OSError):  # the log's disk may be full
                     traceback.print_exc(file=sys.stderr)
-            return [unscored(items[0].asked, f"it could not be scored ({type(error).__name__}: {error})", "task")]
+            return [unscored(items[0].request, f"it could not be scored ({type(error).__name__}: {error})", "task")]
 
     def _deliver(self, lane: Lane, items: list[QueuedSample], results: Sequence[SampleResult]) -> None:
         with self._changed:
@@ -188,7 +188,7 @@ class Scheduler:
                 self._repeat(lane, items)
             else:
                 for item in items:
-                    self._finish(item, unscored(item.asked, why))
+                    self._finish(item, unscored(item.request, why))
             self._changed.wait_for(lambda: self._stopping, pause)
 
     def _repeat(self, lane: Lane, items: list[QueuedSample]) -> None:
@@ -200,8 +200,8 @@ def _take_round(queue: collections.deque[collections.deque[QueuedSample]], limit
     """Take a sample of each request in turn, so that a small request never waits for a large one."""
     samples: list[QueuedSample] = []
     while queue and len(samples) < limit:
-        request = queue.popleft()
-        samples.append(request.popleft())
-        if request:
-            queue.append(request)
+        waiting = queue.popleft()
+        samples.append(waiting.popleft())
+        if waiting:
+            queue.append(waiting)
     return samples

@@ -99,7 +99,7 @@ _STEP = 4096
 
 
 def read_predictions(
-    given: str | Path,
+    source: str | Path,
     fields: Fields | None = None,
     *,
     stdin: BinaryIO | None = None,
@@ -109,9 +109,9 @@ def read_predictions(
 
     `fields`: where it has what is graded, for a file that no format of the table fits.
     """
-    path = None if str(given) == "-" else Path(given)
+    path = None if str(source) == "-" else Path(source)
     observer = observer or Silent()
-    label = "<stdin>" if path is None else str(given)
+    label = "<stdin>" if path is None else str(source)
     data = (stdin or sys.stdin.buffer).read() if path is None else read_bytes(path, observer)
     with _pause_garbage_collection():
         return _FileReader(label, path, data, observer, fields).result()
@@ -380,7 +380,8 @@ class _FileReader:
         """
         if isinstance(entry.value, dict):
             return entry.value
-        is_foreign_list = isinstance(entry.value, list) and not self._is_grade_format
+        is_grade_format = self._format is not None and self._format.is_strict
+        is_foreign_list = isinstance(entry.value, list) and not is_grade_format
         if is_foreign_list or (self._fields is not None and isinstance(entry.value, list | str)):
             return {BARE: entry.value}
         advice = _NUMBER_ADVICE if isinstance(entry.value, str) else ""
@@ -388,10 +389,6 @@ class _FileReader:
             f"expected a record {RECORD}, found {describe_value(entry.value)}{advice}", entry.line, entry.path
         )
         return None
-
-    @property
-    def _is_grade_format(self) -> bool:
-        return self._format is not None and self._format.is_strict
 
     def _set_format(self, first: Row) -> bool:
         """Set the format by the first record; return whether it can be read.

@@ -95,7 +95,7 @@ def _outputs(form: Format, row: Row) -> tuple[str, list[str]] | Flaw:
 
 
 def _text_type_flaw(form: Format, path: str, value: object) -> Flaw:
-    if isinstance(value, list) and form.number:
+    if isinstance(value, list) and form.number:  # a harness' log, whose lists can be (log-likelihood, is it greedy)
         message = (
             "expected generated text; found log-likelihoods or nothing, from which no answer can be read: run a task "
             "that generates text (output_type: generate_until)"

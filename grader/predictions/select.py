@@ -16,7 +16,7 @@ from grader.results.provenance import Part, ids_hash
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Mapping
 
     from grader.options import Options
     from grader.predictions.file import PredictionFile
@@ -216,11 +216,11 @@ def _version_hint(unknown: Collection[str], versions: Mapping[str, Collection[st
 
 def missing_problem(file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task") -> str:
     """Return the line that says which tasks have no prediction and what can be done."""
-    some = f"{len(check.missing):,} of {counted(len(known), unit)} without a prediction: {names(check.missing)}"
+    number = f"{len(check.missing):,} of {counted(len(known), unit)} without a prediction: {names(check.missing)}"
     advice = (
         "--missing wrong counts them as wrong, --missing skip leaves them out, --join reads several files as one run"
     )
-    return f"{file.path or file.name}: $: {some}; {advice}"
+    return f"{file.path or file.name}: $: {number}; {advice}"
 
 
 def _nearest(qid: str, known: Collection[str]) -> str | None:
@@ -233,17 +233,10 @@ def _nearest(qid: str, known: Collection[str]) -> str | None:
             return candidate
     if qid.isdigit():  # every number is similar to some other number
         return None
-    # A qid can be as long as a text; comparing takes the square of its length.
-    near = difflib.get_close_matches(qid[:200], list(islice(_similar_qids(qid, known), _CANDIDATES)), 1, 0.8)
+    # Comparing takes the square of the length, so only some are compared: those with the same beginning or end.
+    similar = (k for k in known if abs(len(k) - len(qid)) <= 3 and (k[:3] == qid[:3] or k[-3:] == qid[-3:]))
+    near = difflib.get_close_matches(qid[:200], list(islice(similar, _CANDIDATES)), 1, 0.8)
     return near[0] if near else None
-
-
-def _similar_qids(qid: str, known: Collection[str]) -> Iterator[str]:
-    """Yield known qids of similar length with a common start or end: cheap, and enough to find typing errors."""
-    for candidate in known:
-        same_end = candidate[:3] == qid[:3] or candidate[-3:] == qid[-3:]
-        if same_end and abs(len(candidate) - len(qid)) <= 3:
-            yield candidate
 
 
 def _plain_qid(qid: str) -> str:

@@ -82,11 +82,11 @@ def has_sets(message: str) -> bool:
     return '["set",' in message or '["frozenset",' in message
 
 
-def is_same(expected: str, given: str) -> bool:
+def is_same(expected: str, answer: str) -> bool:
     """Whether two messages have the same value, byte for byte. A NaN equals nothing, so a value with one does not."""
     if any(part in expected for part in _NAN):
         return False
-    return given == expected or (len(expected) > LARGE and given == digest(expected))
+    return answer == expected or (len(expected) > LARGE and answer == digest(expected))
 
 
 def digests(expected: Sequence[str]) -> list[str]:

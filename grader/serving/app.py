@@ -228,7 +228,10 @@ class Service:
         return _json(200 if has_sandbox else 503, {"status": "ok" if has_sandbox else "no sandbox"})
 
     async def _leave(self, request: Request) -> Response:
-        """Say which process ends now, because this was its last client; 0: none."""
+        """End the server if this was its last client; answer with the id of the process that ends, or 0.
+
+        It waits a moment, in which the client's other connections are counted as closed.
+        """
         del request
         await asyncio.sleep(LEAVE_TICK)
         is_last = self.connections.count == 1
