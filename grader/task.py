@@ -51,7 +51,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         return () if self.gold is None else (self.gold,)
 
     @property
-    def asked(self) -> str:
+    def prompt_text(self) -> str:
         """What a model is asked: the question, or the code to continue."""
         return self.text
 
@@ -65,9 +65,9 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         """The source of a program that is known to be right; None if there is none."""
         return None
 
-    def with_limits(self, given: Mapping[str, float]) -> Task:
+    def with_limits(self, limits: Mapping[str, float]) -> Task:
         """Return the task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
-        raise UsageError(f"{', '.join(given)}: this benchmark executes nothing, so its tasks have no limits.")
+        raise UsageError(f"{', '.join(limits)}: this benchmark executes nothing, so its tasks have no limits.")
 
     @property
     def observation(self) -> str:

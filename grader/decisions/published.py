@@ -51,40 +51,43 @@ def load(benchmark: str) -> Published | None:
     return msgspec.json.decode(path.read_bytes(), type=Published)
 
 
-def why_not_comparable(report: Report, known: Published) -> str:
+def why_not_comparable(report: Report, published: Published) -> str:
     """Return why a run cannot be compared with the published values; empty if it can be."""
-    if report.protocol != known.protocol:
-        return f"the published values are of protocol {known.protocol}, this run is of {report.protocol}"
+    if report.protocol != published.protocol:
+        return f"the published values are of protocol {published.protocol}, this run is of {report.protocol}"
     tasks = len(by_task(report.samples))
-    return "" if tasks == known.tasks else f"the published values are of {known.tasks} tasks, this run has {tasks}"
+    return (
+        "" if tasks == published.tasks else f"the published values are of {published.tasks} tasks, this run has {tasks}"
+    )
 
 
-def models(reports: Iterable[Report], metric: str, known: Published) -> list[PublishedModel]:
+def models(reports: Iterable[Report], metric: str, published: Published) -> list[PublishedModel]:
     """Return the published models in the prompt modes of these runs, the best first."""
-    modes = dict.fromkeys(_mode(report, known) for report in reports)
+    modes = dict.fromkeys(_mode(report, published) for report in reports)
     rows = [
-        PublishedModel(model=name, mode=known.modes[mode], value=values[mode][metric])
-        for name, values in known.models.items()
+        PublishedModel(model=name, mode=published.modes[mode], value=values[mode][metric])
+        for name, values in published.models.items()
         for mode in modes
         if metric in values.get(mode, {})
     ]
     return sorted(rows, key=lambda model: -model.value)
 
 
-def notes(name: str, report: Report, metric: str, known: Published) -> Iterator[str]:
-    """Yield the settings of a run that differ from the published ones, or are not known."""
-    if report.provenance.inference.get("mode") not in known.modes:
-        yield f"{name}: its file does not say the prompt mode; it is shown among {known.modes[_mode(report, known)]}."
+def notes(name: str, report: Report, metric: str, published: Published) -> Iterator[str]:
+    """Yield the settings of a run that differ from the published ones, or are not published."""
+    if report.provenance.inference.get("mode") not in published.modes:
+        mode = published.modes[_mode(report, published)]
+        yield f"{name}: its file does not say the prompt mode; it is shown among {mode}."
     samples = max(len(members) for members in by_task(report.samples).values())
-    published_samples = known.samples.get(metric, samples)
+    published_samples = published.samples.get(metric, samples)
     if samples != published_samples:
-        published = counted(published_samples, "sample")
-        yield f"{name}: {metric} is from {counted(samples, 'sample')} of a task, the published one from {published}."
+        theirs = counted(published_samples, "sample")
+        yield f"{name}: {metric} is from {counted(samples, 'sample')} of a task, the published one from {theirs}."
 
 
-def _mode(report: Report, known: Published) -> str:
+def _mode(report: Report, published: Published) -> str:
     """Return the prompt mode of a run; if its file does not say it, the mode with the most published models."""
     mode = report.provenance.inference.get("mode")
-    if mode in known.modes:
+    if mode in published.modes:
         return str(mode)
-    return max(known.modes, key=lambda name: sum(name in modes for modes in known.models.values()))
+    return max(published.modes, key=lambda name: sum(name in modes for modes in published.models.values()))

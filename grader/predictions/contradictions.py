@@ -85,7 +85,7 @@ def _is_off_by_one(tasks: Mapping[str, Task], file: PredictionFile, benchmark: B
     numbered = [record for record in file.records if record.qid.isdecimal() and record.qid != "0"]
     pairs = [(tasks.get(str(int(record.qid) - 1)), record) for record in numbered[:_EXAMPLES]]
     return len(pairs) > 1 and all(
-        task is not None and _is_same_question(task.asked, _question_of(evidence_of(record, file, benchmark)))
+        task is not None and _is_same_question(task.prompt_text, _question_of(evidence_of(record, file, benchmark)))
         for task, record in pairs
     )
 
@@ -94,12 +94,12 @@ def compare(task: Task, evidence: Evidence) -> list[Comparison]:
     """Return the parts that can be compared."""
     question, options = _question_of(evidence), evidence.options
     texts = {
-        "the question": (question, task.asked),
+        "the question": (question, task.prompt_text),
         "the options": (_option_list(options), _option_list(task.options)),
         "the gold answer": (" or ".join(evidence.golds), " or ".join(task.golds)),
     }
     results = {
-        "the question": _is_same_question(task.asked, question),
+        "the question": _is_same_question(task.prompt_text, question),
         "the options": _has_same_options(task.options, options) if task.options and options else None,
         "the gold answer": _has_same_gold(task, evidence) if task.golds and evidence.golds else None,
     }

@@ -13,7 +13,7 @@ def clean(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def cut(text: str, most: int) -> str:
+def truncate(text: str, most: int) -> str:
     """Return a text of at most `most` characters; one that is cut ends with an ellipsis, after a word if possible."""
     if len(text) <= most:
         return text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import resources
-from grader.reports.text import clean, cut
+from grader.reports.text import clean, truncate
 from grader.results import READINGS, Calls, Outcome, other_reading
 from grader.scorers.registry import scorer_of
 
@@ -62,7 +62,7 @@ def deciding_words(reading: Reading, output: str | None) -> str:
     ends_in_word = answer and not answer[-1].isspace()
     word_end = match[0] if ends_in_word and (match := _WORD_END.match(output, end)) else ""
     quotation = clean(f"{words_before}{answer.strip()}{word_end}").replace("`", "'")
-    return f"`{cut(' '.join(quotation.split()), LONGEST_QUOTE)}`" if quotation.strip() else ""
+    return f"`{truncate(' '.join(quotation.split()), LONGEST_QUOTE)}`" if quotation.strip() else ""
 
 
 def facts_of(scorer: AnyScorer, sample: SampleResult) -> list[tuple[str, str]]:

@@ -342,12 +342,12 @@ class Report(msgspec.Struct, Generic[SampleFacts, RunFacts], frozen=True, kw_onl
             counts += f"; {self.unscored} unscored"
         metrics = [_metric_line(name, *pair) for name, pair in self.overall().items()]
         more = [f"... and {len(metrics) - _MOST_METRICS} more metrics"] if len(metrics) > _MOST_METRICS else []
-        return "\n".join([" · ".join(map(_cut, title)), *metrics[:_MOST_METRICS], *more, counts])
+        return "\n".join([" · ".join(map(_shorten, title)), *metrics[:_MOST_METRICS], *more, counts])
 
     def __repr__(self) -> str:
         """Return one line: all samples of a run would be megabytes of text."""
         counts = f"{len(self.metrics)} metrics, {len(self.samples)} samples, {self.unscored} unscored"
-        return f"<Report {' '.join(map(_cut, (self.benchmark, self.split, self.protocol)))}: {counts}>"
+        return f"<Report {' '.join(map(_shorten, (self.benchmark, self.split, self.protocol)))}: {counts}>"
 
     def metric(self, name: str, reading: ReadingName = "official", group: str | None = None) -> Metric | None:
         """Return the named metric, or None if this report does not have it."""
@@ -395,10 +395,10 @@ def _metric_line(name: str, official: Metric | None, careful: Metric | None) -> 
     assert shown is not None
     interval = "" if shown.ci95 is None else f", 95 % interval {shown.ci95[0]:.1f} to {shown.ci95[1]:.1f}"
     values = f"official {in_percent(official)}, careful {in_percent(careful)}"
-    return f"{_cut(name)}: {values}{interval}, n {observation_counts(official, careful)}"
+    return f"{_shorten(name)}: {values}{interval}, n {observation_counts(official, careful)}"
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     shortened = text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
     # Like `grader.reports.text.clean`, which this lower layer must not import.
     return "".join(character if character.isprintable() else " " for character in shortened)

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from grader.reports.document import Table, has_title
 from grader.reports.formats.markdown_text import code, heading, prose
-from grader.reports.text import cut
+from grader.reports.text import truncate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -143,5 +143,5 @@ def _plain(text: str) -> Markup:
 def _sentence(text: str, most: int) -> Markup:
     """Return a sentence as text; one with words of a program as one code span, which breaks none of them."""
     markup = prose(text, most)
-    is_plain = str(markup) == cut(" ".join(text.split()), most)
+    is_plain = str(markup) == truncate(" ".join(text.split()), most)
     return markup if is_plain else code(text, most)

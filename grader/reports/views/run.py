@@ -19,7 +19,7 @@ from grader.reports.document import (
     items_link,
 )
 from grader.reports.findings import findings_of
-from grader.reports.text import cut
+from grader.reports.text import truncate
 from grader.reports.views import gates as gate_views
 from grader.reports.views import metrics as metric_views
 from grader.reports.views.brief import brief_of
@@ -171,7 +171,7 @@ def _differences_table(
     for sample, gold in zip(samples, golds, strict=True):
         number = f" #{sample.sample}" if sample.sample else ""
         name = Cell(text=f"{names.get(sample.qid, sample.qid)}{number}")
-        gold_cells = [Cell(text=cut(gold, LONGEST_VALUE))] if has_gold else []
+        gold_cells = [Cell(text=truncate(gold, LONGEST_VALUE))] if has_gold else []
         rows.append([name, *gold_cells, *_difference_cells(run.scorer, sample, output_of(texts, sample))])
     return Table(
         title="Samples on which the readings differ",
@@ -198,10 +198,10 @@ def _difference_cells(scorer: AnyScorer, sample: SampleResult, output: str | Non
         _verdict_text(scorer, sample.reading(name), facts)
         for name, facts in distinguishing_facts(scorer, sample).items()
     ]
-    reasons = [cut(" ".join(why_readings_differ(scorer, sample, output).split()), LONGEST_REASON)]
+    reasons = [truncate(" ".join(why_readings_differ(scorer, sample, output).split()), LONGEST_REASON)]
     if (first := sample.explaining_call(sample.careful)) is not None:
         call, returned, expected = (
-            cut(text.strip(), LONGEST_VALUE) for text in (first.call, first.returned or "nothing", first.expected)
+            truncate(text.strip(), LONGEST_VALUE) for text in (first.call, first.returned or "nothing", first.expected)
         )
         reasons.append(f"{call} returned {returned}, expected {expected}")
     return [Cell(text=text) for text in (*verdicts, "; ".join(filter(None, reasons)))]

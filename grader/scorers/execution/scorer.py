@@ -86,7 +86,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         if not published:
             if prompt_options.mode != next(iter(self.modes)):
                 raise UsageError(f"--mode {prompt_options.mode}: {declared.id} has no modes.")
-            check_question(declared, prompt_options, task.asked)
+            check_question(declared, prompt_options, task.prompt_text)
             reads_input = task.cases is not None and not task.cases.function
             return [prompts.plain_turn(task.signature_text, task.text, reads_input=reads_input)]
         description = task.row.get(declared.columns.description or "")

@@ -62,7 +62,7 @@ class CodeTask(Task, frozen=True, kw_only=True):
     """Whether every program fails officially, because the tests are not Python; the row is broken."""
 
     @property
-    def asked(self) -> str:
+    def prompt_text(self) -> str:
         """The question, or else the signature."""
         return self.text or self.signature_text
 

@@ -4,7 +4,7 @@ import msgspec
 
 from grader.reports.document import Cell, Column, Table, cells
 from grader.reports.formats.terminal import table_lines
-from grader.reports.text import cut, wrap
+from grader.reports.text import truncate, wrap
 from grader.results import Metric, Note, Reading, Report
 from grader.scorers.choice.facts import ChoiceFacts
 from tests.made_runs import figures, report, tasks
@@ -148,10 +148,10 @@ def test_prose_below_tables_is_wrapped_for_every_reader() -> None:
 
 
 def test_a_text_is_cut_after_a_word_if_it_has_words() -> None:
-    assert cut("which the official extraction does not find", 36) == "which the official extraction does…"
-    assert cut("x" * 50, 10) == "x" * 9 + "…"
-    assert cut("a " + "x" * 50, 10) == "a xxxxxxx…"
-    assert cut("a b", 3) == "a b"
+    assert truncate("which the official extraction does not find", 36) == "which the official extraction does…"
+    assert truncate("x" * 50, 10) == "x" * 9 + "…"
+    assert truncate("a " + "x" * 50, 10) == "a xxxxxxx…"
+    assert truncate("a b", 3) == "a b"
 
 
 def test_prose_on_a_terminal_breaks_no_word_and_no_command() -> None:
