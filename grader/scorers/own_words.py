@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 from grader.predictions.reasoning import hide_reasoning
@@ -33,6 +32,8 @@ _GOES_ON = Pattern(
 )
 
 
+_MANY_WORDS = 100
+"""Characters. A shorter text may leave out its full stop: "It is red. Option B"."""
 _ROUND, _LOOPS = 200, 3
 """So many last characters, so many times, are a loop. Half and twice of both read the same."""
 
@@ -86,8 +87,8 @@ class OwnWords:
         last = body.rpartition("\n")[2]
         if _GOES_ON.search(last.lower()):
             return True
-        stops = [*islice(BOUNDARY.finditer(last[:-1] + "x"), 2)]
-        return bool(stops) and (len(body) > 100 or len(stops) > 1)
+        before_last = last[:-1] + "x"  # the end of the text is no boundary
+        return len(body) > _MANY_WORDS and BOUNDARY.search(before_last) is not None
 
     @cached_property
     @rule(13, False)
@@ -125,14 +126,17 @@ class OwnWords:
 
 
 def own_words(raw: str, question: str = "", *, answers: re.Pattern[str] | None = None) -> OwnWords:
-    """Return what a reply says to its question. `answers`: other questions are only behind words that it finds."""
-    cut = max(0, len(raw) - LONGEST_WITH_REASONING)
-    text, unclosed = hide_reasoning(plain(raw[cut:]))
-    if unclosed:
+    """Return what a reply says to its question.
+
+    `answers`: a pattern; only behind its first match, a heading begins another question.
+    """
+    first = max(0, len(raw) - LONGEST_WITH_REASONING)
+    text, is_unclosed = hide_reasoning(plain(raw[first:]))
+    if is_unclosed:
         return OwnWords(" " * len(raw), "unclosed_reasoning", question)
-    text = end_turn(text)
-    before = max(0, len(text) - LONGEST)
-    text = " " * (cut + before) + this_question(text[before:], question, answers)
+    text = cut_after_turn(text)
+    second = max(0, len(text) - LONGEST)
+    text = " " * (first + second) + without_other_questions(text[second:], question, answers)
     return OwnWords(text, "" if text.strip() else "empty", question)
 
 
@@ -151,7 +155,7 @@ _SPECIAL = Pattern(
 _SPEAKER = Pattern(r"\s*(?:assistant|model|bot|ai)\s*[:\n]", re.IGNORECASE)
 
 
-def end_turn(text: str) -> str:
+def cut_after_turn(text: str) -> str:
     """Blank chat tokens, the speaker's name, and everything after the reply's own turn."""
     text = _SPEAKER.sub(blank, text, count=1) if _SPEAKER.match(text) else text
     for stop in _END_OF_TURN.finditer(text):
@@ -166,34 +170,41 @@ _SAME_QUESTION = 0.9
 """The share of a question's words that its repetition has. With 0.8, one of 495 labelled replies is read wrong."""
 
 
-def this_question(text: str, question: str, answers: re.Pattern[str] | None = None) -> str:
-    """Blank other questions with their answers, before and behind this one."""
-    answered = answers.search(text.lower()) if answers else None
-    after = 0 if answers is None else answered.end() if answered else len(text)
-    headings = [(heading.start(), heading.end()) for heading in wordings.ASKS.finditer(text.lower(), after)]
-    headings = sorted([*headings, *((m.start(), m.start()) for m in wordings.ASKS_ANEW.finditer(text, after))])
+def without_other_questions(text: str, question: str, answers: re.Pattern[str] | None = None) -> str:
+    """Blank other questions with their answers: all but the part behind the question's own repetition, or the first."""
+    start = 0
+    if answers is not None:
+        answer = answers.search(text.lower())
+        start = answer.end() if answer else len(text)
+    headings = [*((m.start(), m.end()) for m in wordings.ASKS.finditer(text.lower(), start))]
+    headings += [(m.start(), m.start()) for m in wordings.ASKS_ANEW.finditer(text, start)]
     if not headings:
         return text
-    starts = [start for start, _ in headings] + [len(text)]
-    asked = frozenset(_WORDS.findall(question.lower()))
-    first, last = 0, starts[0]
-    repeated = [
-        at
-        for at, (_, end) in enumerate(headings)
-        if _is_asked(text[end : min(starts[at + 1], end + 2 * len(question) + 40)], asked)
-    ]
-    if repeated:
-        first, last = headings[repeated[0]][1], starts[repeated[0] + 1]
-    elif not any(not wordings.COURTESY.match(text.lower(), *span) for span in sentences_in(text[:last])):
-        last = starts[1]
+    first, last = _span_of_question(text, question, sorted(headings))
     return " " * first + text[first:last] + " " * (len(text) - last)
 
 
-def _is_asked(piece: str, asked: frozenset[str]) -> bool:
-    """Whether a piece begins with a question; "the second largest" is not "the largest"."""
-    said = frozenset(_WORDS.findall(piece.lower()))
-    first = frozenset(_WORDS.findall(piece.lower().lstrip().partition("?" if "?" in piece else "\n")[0]))
-    return len(asked & said) >= _SAME_QUESTION * len(asked) > 0 and len(first & asked) >= _SAME_QUESTION * len(first)
+def _span_of_question(text: str, question: str, headings: list[tuple[int, int]]) -> tuple[int, int]:
+    """Return the span of the part that answers a question, of those between the headings (start, end) of questions."""
+    ends = [start for start, _ in headings[1:]] + [len(text)]
+    asked = frozenset(_WORDS.findall(question.lower()))
+    for (_, start), end in zip(headings, ends, strict=True):
+        # As long as the question with other blanks and marks: the answer behind it is not compared.
+        if _begins_with_question(text[start : min(end, start + 2 * len(question) + 40)], asked):
+            return start, end
+    before_first = headings[0][0]
+    if all(wordings.COURTESY.match(text.lower(), *span) for span in sentences_in(text[:before_first])):
+        return 0, ends[0]
+    return 0, before_first
+
+
+def _begins_with_question(piece: str, asked: frozenset[str]) -> bool:
+    """Whether a piece begins with a question, given by its words; "the second largest" is not "the largest"."""
+    words = frozenset(_WORDS.findall(piece.lower()))
+    sentence = piece.lower().lstrip().partition("?" if "?" in piece else "\n")[0]
+    first_words = frozenset(_WORDS.findall(sentence))
+    has_question = bool(asked) and len(asked & words) >= _SAME_QUESTION * len(asked)
+    return has_question and len(first_words & asked) >= _SAME_QUESTION * len(first_words)
 
 
 # --- sentences -------------------------------------------------------------------------------------------------------
@@ -209,41 +220,38 @@ _NUMBERED = Pattern(rf"(?:\A|\n){_ITEM}[^\n]*\n(?:[^\n]*\n){{0,8}}?{_ITEM}")
 
 def sentences_in(text: str) -> list[tuple[int, int]]:
     """Return the spans of a text's sentences, without list marks and blanks around them."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     start = 0
     marks = _LIST_MARK if _NUMBERED.search(text) else _BULLET
-    for end in [*(m.end() for m in BOUNDARY.finditer(text)), len(text)]:
-        mark = marks.match(text, start) if not start or text[start - 1] == "\n" else None
+    for end in [*(boundary.end() for boundary in BOUNDARY.finditer(text)), len(text)]:
+        is_line_start = not start or text[start - 1] == "\n"
+        mark = marks.match(text, start) if is_line_start else None
         first = mark.end() if mark else start
         if body := text[first:end].strip(" \t\n*_"):
             first = text.index(body, first)
-            found.append((first, first + len(body)))
-            start = end
-        elif not mark or mark.end() < end:
-            start = end
-    return found
+            spans.append((first, first + len(body)))
+        elif mark and mark.end() >= end:  # the full stop of "1." ends no sentence
+            continue
+        start = end
+    return spans
 
 
 def _without_rows(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Leave out the sentences of lists and tables."""
-    kept, end, is_row = [], -1, False
-    for span in spans:
-        if span[0] > end:
-            line = text.rfind("\n", 0, span[0]) + 1
-            end = text.find("\n", span[0]) % (len(text) + 1)
-            is_row = _ROW.match(text, line) is not None
-        kept += [] if is_row else [span]
-    return kept
+    line_starts = [text.rfind("\n", 0, start) + 1 for start, _ in spans]
+    rows = {start for start in set(line_starts) if _ROW.match(text, start)}
+    return [span for span, start in zip(spans, line_starts, strict=True) if start not in rows]
 
 
 def _without_frame(low: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Leave out courtesies, questions, and explanations under a heading."""
     heading = wordings.EXPLAINS.search(low)
-    before = heading and [span for span in sentences if span[1] <= heading.start()]
+    if heading and any(end <= heading.start() for _, end in sentences):
+        sentences = [span for span in sentences if span[1] <= heading.start()]
     return [
-        span
-        for span in before or sentences
-        if not wordings.COURTESY.match(low, *span) and low[span[1] - 1] not in "?\uff1f"
+        (start, end)
+        for start, end in sentences
+        if not wordings.COURTESY.match(low, start, end) and low[end - 1] not in "?\uff1f"
     ]
 
 
@@ -254,21 +262,24 @@ def _only_doubts(low: str, start: int, end: int) -> bool:
 
 
 def _without_refusals(low: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Leave out refusals and all before them; a doubt goes alone; "I am not sure, but it is red" says "it is red"."""
-    kept: list[tuple[int, int]] = []
+    """Leave out refusals and all before them; of a sentence that only doubts, the doubt.
+
+    "I am not sure, but it is red" says "it is red".
+    """
+    answering: list[tuple[int, int]] = []
     for start, end in sentences:
         refusal = wordings.REFUSES.search(low, start, end)
         if refusal is None:
-            kept.append((start, end))
+            answering.append((start, end))
             continue
-        but = wordings.NEVERTHELESS.search(low, start, end)
-        chosen = [(but.end(), end)] if but and not wordings.REFUSES.search(low, but.end(), end) else []
-        doubts = _only_doubts(low, start, end)
-        comma = low.find(",", refusal.end(), end) + 1 if doubts and not chosen else 0
-        if comma and not wordings.REFUSES.search(low, comma, end):
-            chosen = [(comma, end)]
-        kept = [*(kept if doubts else []), *chosen]
-    return kept
+        is_doubt = _only_doubts(low, start, end)
+        turns = [turn.end() for turn in [wordings.NEVERTHELESS.search(low, start, end)] if turn]
+        comma = low.find(",", refusal.end(), end) + 1
+        if is_doubt and comma:
+            turns.append(comma)
+        choices = [(turn, end) for turn in turns if not wordings.REFUSES.search(low, turn, end)]
+        answering = [*(answering if is_doubt else []), *choices[:1]]
+    return answering
 
 
 _CONTENT = Pattern(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]")

@@ -26,7 +26,7 @@ from grader.scorers.own_words import OwnWords, content_words, own_words, sentenc
 from grader.scorers.patterns import Pattern, rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
 Form = Literal["container", "mark", "declaration", "choice", "conclusion", "line", "body", "sentence"]
 Value = TypeVar("Value")
@@ -35,6 +35,14 @@ _MOST = 50
 """Claims of one form; a loop has thousands."""
 _LONGEST = 2_000
 """Characters of a claim: what is longer is no answer."""
+_WORDS_BEFORE = 60
+"""Characters before a form whose words tell whether it is final, concludes, or is supposed."""
+_CONDITION = 160
+"""Characters before a declaration in which its condition stands: 120 of the clause, and "if"."""
+_SUBJECT, _CLAUSE = 500, 110
+"""Characters before "is the answer" and before "is correct" that can be their subject."""
+_LOOK_BACK = 2_000
+"""Characters before an answer that tell whether new reasoning or a change of mind leads to it."""
 _NEAR_FORM = 200
 """So many characters before the last form of an answer can be of its sentence; 50 and 400 read the same."""
 _STRONG = ("container", "mark", "declaration")
@@ -69,38 +77,42 @@ def claims(reply: OwnWords) -> list[Claim]:
         return []
     if reply.claims is None:
         reply.claims = _claims(reply)
-    found: list[Claim] = reply.claims
-    return found
+    cached: list[Claim] = reply.claims
+    return cached
 
 
 def _claims(reply: OwnWords) -> list[Claim]:
+    """Return containers and marks, and what is declared or chosen in words outside of them."""
     contained = [*_containers(reply), *_marks(reply)]
+    declared = [*_declarations(reply), *_declarations_before(reply)]
+    last_form = max((claim.whole[0] for claim in (*contained, *declared)), default=0)
+    after = max(0, last_form - _NEAR_FORM)  # what is chosen long before the last form does not count
+    chosen = [*_choices(reply, after), *_choices_before(reply, after)]
     spans = [claim.whole for claim in contained]
-    declared = [*_declarations(reply)]
-    last = max((claim.whole[0] for claim in (*contained, *declared)), default=_NEAR_FORM)
-    worded = [
+    outside = [
         claim
-        for claim in (*declared, *_choices(reply, max(0, last - _NEAR_FORM)))
+        for claim in (*declared, *chosen)
         if not any(claim.whole[0] < end and start <= claim.end for start, end in spans)
     ]
-    return sorted([*contained, *worded], key=lambda claim: claim.whole)
+    return sorted([*contained, *outside], key=lambda claim: claim.whole)
 
 
 # --- containers and marks --------------------------------------------------------------------------------------------
 
 _BOX = Pattern(r"\\f?boxed\s*\{")
 _NAMES = "answer|final_?answer|final|conclusion|choice|option|letter|result|ans|output|response|solution"
-_TAG = Pattern(rf"(?:<(/?)({_NAMES})\s*>|\[(/?)(answer|final_?answer)\])", re.IGNORECASE)
+_TAG = Pattern(rf"<(?P<closes>/?)(?:{_NAMES})\s*>|\[(?P<closes_bracket>/?)(?:answer|final_?answer)\]", re.IGNORECASE)
 _FIELD = Pattern(
     r"[{,\s][\"']?(?:(?:final|correct|my|model|best|selected|chosen)[_ ]?)?(?:answer|choice|option|letter|"
     r"prediction|selection|label|答案)"
-    r"(?:[_ ](?:letter|choice|option))?[\"']\s*:\s*(?:\"((?:[^\"\\\n]|\\.){0,4000})\"|'((?:[^'\\\n]|\\.){0,4000})'"
-    r"|([\[{])|(-?\d[\d.eE+-]{0,40}|true|false|null|[A-Za-z])\b|([\"'][^\"'\n]*\Z))",
+    r"(?:[_ ](?:letter|choice|option))?[\"']\s*:\s*"
+    r"(?:\"(?P<text>(?:[^\"\\\n]|\\.){0,4000})\"|'(?P<single>(?:[^'\\\n]|\\.){0,4000})'"
+    r"|(?P<opening>[\[{])|(?P<bare>-?\d[\d.eE+-]{0,40}|true|false|null|[A-Za-z])\b|(?P<cut>[\"'][^\"'\n]*\Z))",
     re.IGNORECASE,
 )
 _MARK = Pattern(
-    r"####[ \t]*+(?:(?:answer|ans)[ \t]*+)?(?::[ \t]*+)?(?=\S)(?!#)([^\n]*)"
-    r"|\[[^\[\]\n]{0,4}答案\][ \t]*+(?::[ \t]*+)?([^\n]*)",
+    r"####[ \t]*+(?:(?:answer|ans)[ \t]*+)?(?::[ \t]*+)?(?=\S)(?!#)(?P<hashes>[^\n]*)"
+    r"|\[[^\[\]\n]{0,4}答案\][ \t]*+(?::[ \t]*+)?(?P<chinese>[^\n]*)",
     2,
 )
 _BRACKET = Pattern(r"(?:\n|[.!?:])[ \t*_>]*\[(?!/)([^\[\]\n]{1,40})\][ \t*_.]*\Z")
@@ -111,52 +123,56 @@ _JOIN = Pattern(
 
 
 def _containers(reply: OwnWords) -> Iterator[Claim]:
+    """Yield boxes, tags and fields that are not inside of another one, and a bracket behind them on the last line."""
     text = reply.text
-    found: list[Claim] = []
+    containers: list[Claim] = []
     if "box" in text:
-        found += _boxes(text)
+        containers += _boxes(text)
     if "<" in text or "[" in text:
-        found += _tags(text)
+        containers += _tags(text)
     if ":" in text and ("{" in text or '"' in text):
-        found += [claim for m in deque(_FIELD.finditer(text), _MOST) if (claim := _field(m, text)) is not None]
+        matches = deque(_FIELD.finditer(text), _MOST)
+        containers += [claim for match in matches if (claim := _json_field(match, text)) is not None]
     end = -1
-    for claim in sorted(found, key=lambda claim: (claim.whole[0], -claim.whole[1])):
+    for claim in sorted(containers, key=lambda claim: (claim.whole[0], -claim.whole[1])):
         if claim.whole[0] >= end:
             end = claim.whole[1]
-            rank, supposed = _rank(reply.low, claim.whole[0])
-            if not supposed:
-                yield claim._replace(rank=rank)
-    last = _BRACKET.search(text.rstrip())
-    if last and last.start(1) > end:
-        yield Claim("container", "bracket", *last.span(1), last.span())
+            yield claim
+    bracket = _BRACKET.search(text.rstrip())
+    if bracket and bracket.start(1) > end:
+        yield Claim("container", "bracket", *bracket.span(1), bracket.span())
 
 
 def _boxes(text: str) -> list[Claim]:
     boxes: list[Claim] = []
-    for m in deque(_BOX.finditer(text), _MOST):
-        end = _closing(text, m.end() - 1)
+    for match in deque(_BOX.finditer(text), _MOST):
+        start, end = match.end(), _closing(text, match.end() - 1)
         if end is None:
-            boxes.append(Claim("container", "boxed", m.end(), len(text), (m.start(), len(text)), is_cut=True))
+            boxes.append(Claim("container", "boxed", start, len(text), (match.start(), len(text)), is_cut=True))
             continue
-        box = Claim("container", "boxed", m.end(), end, (m.start(), end + 1))
-        if boxes and _JOIN.fullmatch(text, boxes[-1].whole[1], m.start()):
-            parts = (boxes[-1].parts or ((boxes[-1].start, boxes[-1].end),)) + ((box.start, box.end),)
-            boxes[-1] = box._replace(whole=(boxes[-1].whole[0], box.whole[1]), parts=parts)
-        else:
-            boxes.append(box)
+        box = Claim("container", "boxed", start, end, (match.start(), end + 1))
+        if boxes and _JOIN.fullmatch(text, boxes[-1].whole[1], match.start()):
+            box = _one_answer(boxes.pop(), box)
+        boxes.append(box)
     return boxes
+
+
+def _one_answer(first: Claim, second: Claim) -> Claim:
+    """Return two boxes, of which the first can be several already, as one claim."""
+    parts = first.parts or ((first.start, first.end),)
+    return second._replace(whole=(first.whole[0], second.whole[1]), parts=(*parts, (second.start, second.end)))
 
 
 _PAIRS = {"{": "}", "[": "]"}
 
 
 def _closing(text: str, start: int, most: int = 2_000) -> int | None:
-    """Return the place of the bracket that closes the one at `start`; None if it is not closed nearby."""
+    """Return the position of the bracket that closes the one at `start`; None if it is not closed nearby."""
     opening, closing, depth = text[start], _PAIRS[text[start]], 0
-    for at in range(start, min(len(text), start + most)):
-        depth += (text[at] == opening) - (text[at] == closing)
+    for position in range(start, min(len(text), start + most)):
+        depth += (text[position] == opening) - (text[position] == closing)
         if not depth:
-            return at
+            return position
     return None
 
 
@@ -164,7 +180,7 @@ def _tags(text: str) -> list[Claim]:
     tags: list[Claim] = []
     opened: re.Match[str] | None = None
     for tag in _TAG.finditer(text):
-        if not (tag[1] or tag[3]):
+        if not (tag["closes"] or tag["closes_bracket"]):
             opened = tag
         elif opened is not None:
             tags.append(Claim("container", "answer_tag", opened.end(), tag.start(), (opened.start(), tag.end())))
@@ -174,22 +190,25 @@ def _tags(text: str) -> list[Claim]:
     return tags[-_MOST:]
 
 
-def _field(m: re.Match[str], text: str) -> Claim | None:
-    """Return a JSON field's value: a text, a number, a word, or a whole array or object."""
-    if m[5] is not None:
-        return Claim("container", "json", m.start(5), m.end(), (m.start() + 1, m.end()), is_cut=True)
-    if m[3] is not None:
-        end = _closing(text, m.start(3))
-        return Claim("container", "json", m.start(3), end + 1, (m.start() + 1, end + 1)) if end else None
-    start, end = next(m.span(g) for g in (1, 2, 4) if m[g] is not None)
-    return Claim("container", "json", start, end, (m.start() + 1, m.end()))
+def _json_field(match: re.Match[str], text: str) -> Claim | None:
+    """Return a JSON field's value: a text, a number, a word, or an array or object; None if that is not closed."""
+    kind = match.lastgroup or ""
+    start, end = match.span(kind)
+    if kind == "opening":
+        closing = _closing(text, start)
+        if closing is None:
+            return None
+        end = closing + 1
+    # The pattern begins with the character before the name.
+    return Claim("container", "json", start, end, (match.start() + 1, max(end, match.end())), is_cut=kind == "cut")
 
 
 def _marks(reply: OwnWords) -> Iterator[Claim]:
     text = reply.text
-    for mark in deque(_MARK.finditer(text), _MOST) if "####" in text or "答案" in text else ():
-        group = next(at for at in (1, 2) if mark[at] is not None)
-        yield Claim("mark", "mark", *mark.span(group), mark.span())
+    if "####" not in text and "答案" not in text:
+        return
+    for mark in deque(_MARK.finditer(text), _MOST):
+        yield Claim("mark", "mark", *mark.span(mark.lastgroup or ""), mark.span())
 
 
 # --- declarations, choices, conclusions ------------------------------------------------------------------------------
@@ -200,61 +219,75 @@ _QUOTED = Pattern(r"[\"'`]([^\"'`\n]{1,200})[\"'`](?=[\s.,;!*]|$)")
 
 
 def _declarations(reply: OwnWords) -> Iterator[Claim]:
+    """Yield what stands behind "the answer is", unless it is asked, supposed or under a condition."""
     low = reply.shown_low
     for form in deque(wordings.DECLARES.finditer(low), _MOST):
-        opened = _OPENS.match(low, form.end())
-        start = opened.end() if opened else form.end()
-        start, end, asks = _content(reply, form.end(), start)
-        rank, supposed = _rank(low, form.start())
-        if "would" in form[0]:
-            supposed |= wordings.UNREAL_BEFORE.search(low, max(0, form.start() - 160), form.start()) is not None
-        if start <= end and not supposed and not asks:
-            denied = wordings.DENIED.match(low, start, end) is not None
-            yield Claim("declaration", "declaration", start, end, (form.start(), end), rank, is_denied=denied)
-    for form in deque(wordings.DECLARED.finditer(low), _MOST):
-        line = max(low.rfind("\n", 0, form.start()) + 1, form.start() - _LONGEST // 4)
-        if spans := sentences_in(low[line : form.start()]):
-            start, end = (line + at for at in spans[-1])
-            rank, supposed = _rank(low, start)
-            if not supposed:
-                yield Claim("declaration", "declaration", start, end, (start, form.end()), rank, is_before=True)
+        content = _content_after(reply, form.end())
+        before = low[max(0, form.start() - _WORDS_BEFORE) : form.start()]
+        if content is None or wordings.SUPPOSED.search(before) or _is_unreal(low, form, _CONDITION):
+            continue
+        start, end = content
+        yield Claim(
+            "declaration", "declaration", start, end, (form.start(), end),
+            rank=int(wordings.FINAL.search(before) is not None),
+            is_denied=wordings.DENIED.match(low, start, end) is not None,
+        )  # fmt: skip
 
 
-def _content(reply: OwnWords, form_end: int, start: int) -> tuple[int, int, bool]:
-    """Return the span of what follows a form, up to the end of the sentence or quotation; whether it is a question."""
-    quoted = _QUOTED.match(reply.text, start - 1) if start > form_end else None
-    if quoted:
-        return *quoted.span(1), False
-    stop = _END.search(reply.shown_low, start, start + _LONGEST + 1)
-    last = min(stop.start() if stop else len(reply.text), start + _LONGEST)
-    end = start + len(reply.text[start:last].rstrip(' \t*_"`'))
-    return start, max(start, end), stop is not None and stop[0] == "?"
-
-
-def _rank(low: str, at: int) -> tuple[int, bool]:
-    """Return the rank of a form, and whether its answer is only supposed, from the words before it."""
-    near = low[max(0, at - 60) : at]
-    return int(wordings.FINAL.search(near) is not None), bool(wordings.SUPPOSED.search(near))
+def _declarations_before(reply: OwnWords) -> Iterator[Claim]:
+    """Yield the last sentence before "is the answer"."""
+    for form in deque(wordings.DECLARED.finditer(reply.shown_low), _MOST):
+        if span := _content_before(reply, form.start(), _SUBJECT):
+            yield Claim("declaration", "declaration", *span, (span[0], form.end()), is_before=True)
 
 
 def _choices(reply: OwnWords, after: int) -> Iterator[Claim]:
-    """Yield the choices and conclusions that can count: those before the last form of an answer do not."""
-    low = reply.shown_low
-    for pattern, form, rank in (
+    """Yield what stands behind "I would choose" and "so"; what corrects an answer is final."""
+    kinds: tuple[tuple[re.Pattern[str], Form, int], ...] = (
         (wordings.CORRECTS, "choice", 1), (wordings.CHOOSES, "choice", 0), (wordings.INFERS, "conclusion", 0)
-    ):  # fmt: skip
-        for words in deque(pattern.finditer(low, after), _MOST):
-            opened = _OPENS.match(low, words.end())
-            start, end, asks = _content(reply, words.end(), opened.end() if opened else words.end())
-            if start < end and not asks and not _rank(low, words.start())[1]:
-                yield Claim(form, form, start, end, (words.start(), end), rank)  # type: ignore[arg-type]
-    for words in deque(wordings.CHOSEN.finditer(low, after), _MOST):
-        start = max(low.rfind("\n", 0, words.start()) + 1, words.start() - 110)
-        if words[0].startswith("would") and wordings.UNREAL_BEFORE.search(low, start, words.start()):
-            continue
-        if (spans := sentences_in(low[start : words.start()])) and not _rank(low, start + spans[-1][0])[1]:
-            span = start + spans[-1][0], start + spans[-1][1]
+    )  # fmt: skip
+    for pattern, form, rank in kinds:
+        for words in deque(pattern.finditer(reply.shown_low, after), _MOST):
+            content = _content_after(reply, words.end())
+            if content is not None and content[0] < content[1]:
+                yield Claim(form, form, *content, (words.start(), content[1]), rank)
+
+
+def _choices_before(reply: OwnWords, after: int) -> Iterator[Claim]:
+    """Yield the last sentence before "is correct"."""
+    for words in deque(wordings.CHOSEN.finditer(reply.shown_low, after), _MOST):
+        span = _content_before(reply, words.start(), _CLAUSE)
+        if span and not _is_unreal(reply.shown_low, words, _CLAUSE):
             yield Claim("choice", "choice", *span, (span[0], words.end()), is_before=True)
+
+
+def _is_unreal(low: str, form: re.Match[str], reach: int) -> bool:
+    """Whether a form says what would be the answer under a condition, which stands before it."""
+    if "would" not in form[0]:
+        return False
+    return wordings.UNREAL_BEFORE.search(low, max(0, form.start() - reach), form.start()) is not None
+
+
+def _content_after(reply: OwnWords, form_end: int) -> tuple[int, int] | None:
+    """Return the span of what follows a form, up to the end of the sentence or quotation; None if it is a question."""
+    opening = _OPENS.match(reply.shown_low, form_end)
+    start = opening.end() if opening else form_end
+    quoted = _QUOTED.match(reply.text, start - 1) if start > form_end else None
+    if quoted:
+        return quoted.span(1)
+    stop = _END.search(reply.shown_low, start, start + _LONGEST + 1)
+    if stop and stop[0] == "?":
+        return None
+    last = min(stop.start() if stop else len(reply.text), start + _LONGEST)
+    return start, start + len(reply.text[start:last].rstrip(' \t*_"`'))
+
+
+def _content_before(reply: OwnWords, form_start: int, reach: int) -> tuple[int, int] | None:
+    """Return the span of the last sentence before a form, on its line; None if there is none."""
+    low = reply.shown_low
+    first = max(low.rfind("\n", 0, form_start) + 1, form_start - reach)
+    spans = sentences_in(low[first:form_start])
+    return (first + spans[-1][0], first + spans[-1][1]) if spans else None
 
 
 # --- fields ----------------------------------------------------------------------------------------------------------
@@ -263,8 +296,11 @@ def _choices(reply: OwnWords, after: int) -> Iterator[Claim]:
 _FIELD_RULES = ("heading", "field")
 
 
-def review(raw: str) -> OwnWords:
-    """Return the own words of a review: others ask only behind its fields, and "does not provide" refuses nothing."""
+def read_review(raw: str) -> OwnWords:
+    """Return the own words of a review. In it, "does not provide" is about the solution, and refuses nothing.
+
+    Other questions are looked for only behind its fields: a review quotes the question that it is about.
+    """
     reply = own_words(raw, answers=wordings.FIELDS)
     reply.heeds_refusals = False
     return reply
@@ -273,30 +309,43 @@ def review(raw: str) -> OwnWords:
 def fields(reply: OwnWords) -> dict[str, list[Claim]]:
     """Return the claims under the headings, keys and tags of a review's fields: "verdict", "step" and "reason".
 
-    A field ends where the next one begins. A verdict behind all steps is about something else, such as the repaired
-    solution, if there was one before them that nothing withdraws.
+    A field ends where the next one begins.
     """
-    low = reply.shown_low
-    both = (wordings.FIELDS_INLINE, wordings.FIELDS)
-    heads = sorted({m.end(): m for pattern in both for m in pattern.finditer(low)}.values(), key=lambda m: m.start())
-    full = {m.lastgroup for m in heads}
-    heads = [m for m in heads if _field_name(m) == m.lastgroup or _field_name(m) not in full]
-    verdicts, steps = ([m for m in heads if _field_name(m) == field] for field in ("verdict", "step"))
-    if verdicts and steps and verdicts[0].start() < steps[-1].start():
-        again = wordings.WITHDRAWS.search(low, steps[-1].start())
-        until = again.start() if again else len(low)
-        heads = [m for m in heads if m not in verdicts or not steps[-1].start() < m.start() <= until]
-    found: dict[str, list[Claim]] = {"verdict": [], "step": [], "reason": []}
-    for head, end in zip(heads, [*(m.start() for m in heads[1:]), len(low)], strict=False):
-        rule = "field" if head[0].endswith('":') else "heading"
-        found[_field_name(head)].append(
-            Claim("declaration", rule, head.end(), max(head.end(), end), (head.start(), end))
-        )
-    return found
+    headings = _without_other_verdicts(reply.shown_low, _headings(reply.shown_low))
+    ends = [*(heading.start() for heading in headings[1:]), len(reply.shown_low)]
+    claims_of: dict[str, list[Claim]] = {"verdict": [], "step": [], "reason": []}
+    for heading, end in zip(headings, ends, strict=False):
+        rule = "field" if heading[0].endswith('":') else "heading"
+        span = heading.end(), max(heading.end(), end)
+        claims_of[_field_name(heading)].append(Claim("declaration", rule, *span, (heading.start(), end)))
+    return claims_of
 
 
-def _field_name(head: re.Match[str]) -> str:
-    return (head.lastgroup or "").partition("_")[0]
+def _headings(low: str) -> list[re.Match[str]]:
+    """Return the headings of fields in order; one with a short name only where no heading has the full name."""
+    patterns = (wordings.FIELDS_INLINE, wordings.FIELDS)
+    by_end = {match.end(): match for pattern in patterns for match in pattern.finditer(low)}
+    full_names = {match.lastgroup for match in by_end.values()} & {"verdict", "step", "reason"}
+    headings = [m for m in by_end.values() if m.lastgroup in full_names or _field_name(m) not in full_names]
+    return sorted(headings, key=lambda heading: heading.start())
+
+
+def _without_other_verdicts(low: str, headings: list[re.Match[str]]) -> list[re.Match[str]]:
+    """Leave out verdicts behind all steps, which are about something else, such as the repaired solution.
+
+    There must be one before the steps that is not withdrawn behind them.
+    """
+    verdicts, steps = ([h for h in headings if _field_name(h) == name] for name in ("verdict", "step"))
+    if not verdicts or not steps or verdicts[0].start() > steps[-1].start():
+        return headings
+    withdrawal = wordings.WITHDRAWS.search(low, steps[-1].start())
+    until = withdrawal.start() if withdrawal else len(low)
+    others = [verdict for verdict in verdicts if steps[-1].start() < verdict.start() <= until]
+    return [heading for heading in headings if heading not in others]
+
+
+def _field_name(heading: re.Match[str]) -> str:
+    return (heading.lastgroup or "").partition("_")[0]
 
 
 # --- lines and sentences ---------------------------------------------------------------------------------------------
@@ -305,8 +354,8 @@ def _field_name(head: re.Match[str]) -> str:
 def lines(reply: OwnWords) -> list[Claim]:
     """Return the first and the last line of the sentences that can answer; once if there is one line."""
     text = reply.text + "\n"
-    places = [at for at, _ in (reply.all_sentences[:1] + reply.all_sentences[-1:])]
-    spans = dict.fromkeys((text.rfind("\n", 0, at) + 1, text.index("\n", at)) for at in places)
+    starts = [start for start, _ in (reply.all_sentences[:1] + reply.all_sentences[-1:])]
+    spans = dict.fromkeys((text.rfind("\n", 0, start) + 1, text.index("\n", start)) for start in starts)
     return [Claim("line", "own_line", *span, span) for span in spans if span[1] - span[0] <= _LONGEST]
 
 
@@ -319,20 +368,25 @@ def body(reply: OwnWords) -> list[Claim]:
 
 
 def sentences(reply: OwnWords) -> list[Claim]:
-    """Return the sentences that can answer; those that say most of what is asked, or conclude, first."""
+    """Return the sentences that can answer, the likeliest first; of equal ones, the last."""
     if reply.is_cut or not reply.sentences:
         return []
-    last = reply.sentences[-1]
-    weighed: list[tuple[float, Claim]] = []
-    several = reply.sentences[:_MOST] + reply.sentences[_MOST:][-_MOST:]
-    for at, (start, end) in enumerate(several):
-        if end - start > _LONGEST:
-            continue
-        near = len(reply.asked & content_words(reply.text[start:end])) / (len(reply.asked) or 1)
-        near += wordings.CONCLUDES.match(reply.low, start) is not None
-        near += 0.3 * (_EMPHASIZED.search(reply.text, start, end) is not None) + 0.3 * (end == last[1])
-        weighed.append((near + at * 1e-9, Claim("sentence", "sentence", start, end, (start, end))))
-    return [claim for _, claim in sorted(weighed, key=operator.itemgetter(0), reverse=True)]
+    spans = reply.sentences[:_MOST] + reply.sentences[_MOST:][-_MOST:]
+    ranked = sorted(spans, key=lambda span: (_likelihood(reply, span), span), reverse=True)
+    return [Claim("sentence", "sentence", *span, span) for span in ranked if span[1] - span[0] <= _LONGEST]
+
+
+def _likelihood(reply: OwnWords, span: tuple[int, int]) -> float:
+    """Return how likely a sentence answers: 1 if it says all that is asked, and 1 more if it concludes.
+
+    Emphasis and the last place count less: they decide between sentences that say equally much.
+    """
+    start, end = span
+    share = len(reply.asked & content_words(reply.text[start:end])) / (len(reply.asked) or 1)
+    concludes = wordings.CONCLUDES.match(reply.low, start) is not None
+    is_emphasized = _EMPHASIZED.search(reply.text, start, end) is not None
+    is_last = end == reply.sentences[-1][1]
+    return share + concludes + 0.3 * (is_emphasized + is_last)
 
 
 _EMPHASIZED = Pattern(r"\*\*\W{0,2}\w[^*\n]{0,40}\*\*")
@@ -358,96 +412,113 @@ def settle(
 ) -> Settled[Value] | None:
     """Return the claim that counts; None if no claim has a value. A value of None: the last form has none.
 
-    `by_words`: the words before an answer tell whether it answers this question, as where all answers look alike.
+    `by_words`: answers to other questions look alike, as letters do, so the words before an answer tell whether it is
+    to this one.
     """
-    found = claims(reply)
-    withdrawn = _withdrawn(reply.low, found)
-    found = [claim for claim in found if claim.whole[1] > withdrawn]
-    strong = [claim for claim in found if claim.form in _STRONG]
-    valued = _forms_with_value(reply, strong, value)
-    unread = valued if isinstance(valued, Claim) else None
-    if unread and unread.form != "declaration":
+    withdrawn = withdrawn_before(reply.low)
+    standing = [claim for claim in claims(reply) if claim.whole[1] > withdrawn]
+    valued, unread = _forms_with_value(reply, [claim for claim in standing if claim.form in _STRONG], value)
+    if unread is not None and unread.form != "declaration":
         return Settled(unread, None)
-    valued = [] if isinstance(valued, Claim) else valued
-    end = valued[-1].claim.whole[1] if valued else _end(reply, unread) if unread else 0
-    last = valued[-1].claim.start if valued else 0
-    weak = [] if reply.loops else [claim for claim in found if claim.form in _WEAK]
-    behind = [c for c in weak if c.start >= end or (c.rank > 0 and c.whole[0] > last)]
-    behind += _conclusions(reply, end) if valued else []
-    valued += [Settled(c, v) for c in sorted(behind, key=lambda c: c.whole) if (v := value(c)) is not None]
+    end = valued[-1].claim.whole[1] if valued else _end_of_unread(reply, unread) if unread else 0
+    weak = [claim for claim in standing if claim.form in _WEAK and (claim.start >= end or _corrects(claim, valued))]
+    weak = [] if reply.loops else weak
     if valued:
-        return _last(reply, _of_this_question(reply, valued, same) if by_words else valued, same)
-    before = max(withdrawn_before(reply.low), end)
-    return _without_form(reply, before, value, same) or (Settled(unread, None) if unread else None)
+        weak += _conclusions(reply, end)
+    weak.sort(key=lambda claim: claim.whole)
+    valued += [Settled(claim, content) for claim in weak if (content := value(claim)) is not None]
+    if valued:
+        return _last(reply, _to_this_question(reply, valued, same) if by_words else valued, same)
+    settled = _without_form(reply, max(withdrawn, end), value, same)
+    return Settled(unread, None) if settled is None and unread is not None else settled
+
+
+def _corrects(claim: Claim, valued: list[Settled[Value]]) -> bool:
+    """Whether a claim corrects the last form from inside of it: "The answer is A, or rather B."."""
+    return claim.rank > 0 and claim.whole[0] > (valued[-1].claim.start if valued else 0)
 
 
 def settle_fields(
     reply: OwnWords,
-    found: list[Claim],
+    field_claims: list[Claim],
     value: Callable[[Claim], Value | None],
     same: Callable[[Value, Value], bool] = operator.eq,
 ) -> Settled[Value] | None:
-    """Return the claim of a field that counts; the body where it withdraws it, and the line where there is none."""
-    marks = found and deque(wordings.WITHDRAWS.finditer(reply.low, found[0].start, found[-1].whole[0]), 1)
-    valued = _forms_with_value(reply, [one for one in found if not marks or one.start >= marks[0].start()], value)
-    if isinstance(valued, Claim):
-        return Settled(valued, None)
+    """Return the claim of a review's field that counts.
+
+    A field is withdrawn by words such as "wait" before its last claim: then later ones count. If no claim is left,
+    lines and sentences count as in a reply without a form. Behind the last claim, the sentences after such words do.
+    """
+    if field_claims:
+        search = wordings.WITHDRAWS.finditer(reply.low, field_claims[0].start, field_claims[-1].whole[0])
+        for withdrawal in deque(search, 1):
+            field_claims = [claim for claim in field_claims if claim.start >= withdrawal.start()]
+    valued, unread = _forms_with_value(reply, field_claims, value)
+    if unread is not None:
+        return Settled(unread, None)
     if not valued:
         return _without_form(reply, 0, value, same)
-    again = withdrawn_before(reply.low)
-    for claim in body(reply) if again > valued[-1].claim.start else ():
-        if (said := value(claim._replace(start=again))) is not None:
-            return Settled(claim, said)
+    withdrawn = withdrawn_before(reply.low)
+    for claim in body(reply) if withdrawn > valued[-1].claim.start else ():
+        if (content := value(claim._replace(start=withdrawn))) is not None:
+            return Settled(claim, content)
     return _last(reply, valued, same)
 
 
-def _end(reply: OwnWords, unread: Claim) -> int:
-    """Return where the words behind a form without a value begin: on the next line, its content is one of them."""
-    if unread.is_denied:  # "The answer is not listed, but it is closest to B."
+def _end_of_unread(reply: OwnWords, unread: Claim) -> int:
+    """Return where the words behind a declaration without a value begin; its next lines are such words."""
+    if unread.is_denied:  # "The answer is not listed, but it is closest to B.": its own sentence, too
         return max((start for start, _ in reply.sentences if start <= unread.start), default=0)
-    return unread.start if "\n" in reply.text[unread.whole[0] : unread.start] else unread.whole[1]
+    is_on_next_line = "\n" in reply.text[unread.whole[0] : unread.start]
+    return unread.start if is_on_next_line else unread.whole[1]
 
 
 @rule(13, [])
 def _conclusions(reply: OwnWords, after: int) -> list[Claim]:
-    """Return the sentences behind a place that conclude."""
+    """Return the sentences behind a position that conclude."""
     behind = [span for span in reply.sentences if after <= span[0] and span[1] - span[0] <= _LONGEST]
     spans = [span for span in behind[-_MOST:] if wordings.CONCLUDES.match(reply.low, span[0])]
     return [Claim("sentence", "conclusion", *span, span) for span in spans]
 
 
 def _without_form(
-    reply: OwnWords, before: int, value: Callable[[Claim], Value | None], same: Callable[[Value, Value], bool]
+    reply: OwnWords, after: int, value: Callable[[Claim], Value | None], same: Callable[[Value, Value], bool]
 ) -> Settled[Value] | None:
-    """Return the line, the body or the sentence behind a place that has a value."""
-    for tier in (lines, body):
-        values = [
-            Settled(c, v)
-            for c in tier(reply)
-            if c.whole[1] > before and (v := value(c._replace(start=max(c.start, before)))) is not None
-        ]
-        if values and all(same(one.value, values[-1].value) for one in values):  # type: ignore[arg-type]
-            return values[-1]
+    """Return the line, the body or the sentence behind a position that has a value."""
+    for tier in (lines(reply), body(reply)):
+        behind = [(claim, claim._replace(start=max(claim.start, after))) for claim in tier if claim.whole[1] > after]
+        valued = [Settled(claim, content) for claim, part in behind if (content := value(part)) is not None]
+        if valued and _are_same(valued, same):
+            return valued[-1]
     for claim in sentences(reply):
-        if claim.start >= before and (said := value(claim)) is not None:
-            return Settled(claim, said)
+        if claim.start >= after and (content := value(claim)) is not None:
+            return Settled(claim, content)
     return None
 
 
+def _are_same(valued: list[Settled[Value]], same: Callable[[Value, Value], bool]) -> bool:
+    return all(same(settled.value, valued[-1].value) for settled in valued)  # type: ignore[arg-type]
+
+
 def _forms_with_value(
-    reply: OwnWords, strong: list[Claim], value: Callable[[Claim], Value | None]
-) -> list[Settled[Value]] | Claim:
-    """Return the forms with a value; or the last form, if it has none."""
-    valued = [(claim, None if claim.is_denied else value(claim)) for claim in strong]
-    settled = [Settled(claim, said) for claim, said in valued if said is not None]
-    if not strong:
-        return []
-    last, said = valued[-1]
-    if said is not None or last.is_before or (last.start == last.end and not last.is_cut):
-        return settled
-    if settled and last.form == "declaration" and not _is_open(reply, last):
-        return settled
-    return last
+    reply: OwnWords, forms: list[Claim], value: Callable[[Claim], Value | None]
+) -> tuple[list[Settled[Value]], Claim | None]:
+    """Return the forms with a value, and None; or none, and the last form if it has no value.
+
+    The last form may be without a value if it has no content, or if it is a declaration that leaves nothing open, such
+    as "the answer is not C": then the earlier ones count.
+    """
+    if not forms:
+        return [], None
+    contents = [(claim, None if claim.is_denied else value(claim)) for claim in forms]
+    valued = [Settled(claim, content) for claim, content in contents if content is not None]
+    last, content = contents[-1]
+    is_empty = last.start == last.end and not last.is_cut
+    if content is not None or last.is_before or is_empty:
+        return valued, None
+    if valued and last.form == "declaration" and not _is_open(reply, last):
+        return valued, None
+    return [], last
 
 
 @rule(12, False)
@@ -461,8 +532,8 @@ def _last(reply: OwnWords, valued: list[Settled[Value]], same: Callable[[Value, 
     """Return the last claim with a value; `several` if one before it has another, and is not replaced."""
     last = valued[-1]
     several = any(
-        not same(one.value, last.value) and not _replaces(reply, last.claim, one.claim)  # type: ignore[arg-type]
-        for one in valued[:-1]
+        not same(earlier.value, last.value) and not _replaces(reply, last.claim, earlier.claim)  # type: ignore[arg-type]
+        for earlier in valued[:-1]
     )
     return last._replace(several=several)
 
@@ -472,7 +543,7 @@ _NEAR = 2
 """So many words of the question show that what stands before an answer is about it; 1 and 4 read the same."""
 
 
-def _of_this_question(
+def _to_this_question(
     reply: OwnWords, valued: list[Settled[Value]], same: Callable[[Value, Value], bool]
 ) -> list[Settled[Value]]:
     """Leave out answers to other questions: demonstrations before this one, inventions and summaries behind it.
@@ -480,34 +551,28 @@ def _of_this_question(
     An answer is to this question if the words before it are from the question, or if it continues such an answer. If no
     answer has words of the question, and there are three or more, the last one counts.
     """
-    if all(same(one.value, valued[-1].value) for one in valued):  # type: ignore[arg-type]
+    if _are_same(valued, same):
         return valued
     asked = frozenset(_TOKEN.findall(reply.question.lower()))
-    starts = [0, *(one.claim.whole[1] for one in valued)]
-    texts_before = [reply.low[start : one.claim.whole[0]] for start, one in zip(starts, valued, strict=False)]
-    shares = [len(asked & set(_TOKEN.findall(text[-3000:]))) for text in texts_before]
-    best = max(shares)
-    if best < _NEAR:
-        is_summary = (
-            len(valued) > 2
-            and not any(map(_is_reasoning, texts_before))
-            and not any(map(wordings.RECONSIDERED.search, texts_before))
-        )
+    starts = [0, *(settled.claim.whole[1] for settled in valued)]
+    texts = [reply.low[start : settled.claim.whole[0]] for start, settled in zip(starts, valued, strict=False)]
+    overlaps = [len(asked & set(_TOKEN.findall(text))) for text in texts]
+    if max(overlaps) < _NEAR:
+        is_summary = len(valued) > 2 and not any(map(_is_reasoning, texts))
         return valued[-1:] if is_summary else valued
     answers: list[Settled[Value]] = []
-    belongs = False
-    for one, text, share in zip(valued, texts_before, shares, strict=True):
-        is_near = share >= _NEAR or (_is_reasoning(text) and (share > 0 or best < 2 * _NEAR))
-        belongs = is_near or (
-            belongs
-            and (
-                "\n" not in text
-                or wordings.RECONSIDERED.search(text) is not None
-                or _ONLY_FORM.fullmatch(text) is not None
-            )
-        )
-        answers += [one] if belongs else []
-    return answers or valued
+    is_to_it = False
+    for settled, text, overlap in zip(valued, texts, overlaps, strict=True):
+        is_to_it = overlap >= _NEAR or (overlap > 0 and _is_reasoning(text)) or (is_to_it and _continues(text))
+        answers += [settled] if is_to_it else []
+    return answers
+
+
+def _continues(between: str) -> bool:
+    """Whether an answer behind another one is to the same question: on its line, in a form, after a change of mind."""
+    if "\n" not in between or _ONLY_FORM.fullmatch(between):
+        return True
+    return wordings.RECONSIDERED.search(between) is not None
 
 
 _ONLY_FORM = Pattern(r"\W*(?:(?:final|answer|my|the|is|so|thus|therefore|correct)\W+)*")
@@ -516,7 +581,7 @@ _ONLY_FORM = Pattern(r"\W*(?:(?:final|answer|my|the|is|so|thus|therefore|correct
 @rule(41, False)
 def _is_reasoning(block: str) -> bool:
     """Whether the words before an answer are reasoning, and not a list."""
-    return len(_NO_WORD.sub("", _ITEM.sub("", block[-2000:]))) >= _REASONED
+    return len(_NO_WORD.sub("", _ITEM.sub("", block[-_LOOK_BACK:]))) >= _REASONED
 
 
 _ITEM = Pattern(r"^[ \t*(-]*[a-z][.):][^\n]*$", 8)
@@ -530,28 +595,21 @@ _NO_WORD = Pattern(r"[\W_]+")
 
 def _replaces(reply: OwnWords, last: Claim, earlier: Claim) -> bool:
     """Whether a claim takes the place of an earlier one; otherwise both are answers."""
-    between = reply.low[earlier.end if earlier.rule in _FIELD_RULES else earlier.start : last.whole[0]]
     if last.form in ("container", "mark") and earlier.form not in ("container", "mark"):
         return True
-    if last.rank > earlier.rank or wordings.RECONSIDERED.search(between[-2000:]):
+    # The claim of a field has other words behind its content, so what is between begins at its end.
+    start = earlier.end if earlier.rule in _FIELD_RULES else earlier.start
+    between = reply.low[start : last.whole[0]]
+    if last.rank > earlier.rank or wordings.RECONSIDERED.search(between[-_LOOK_BACK:]):
         return True
-    if wordings.CONCLUDING.search(reply.low, max(0, last.whole[0] - 60), last.whole[0]):
+    if wordings.CONCLUDING.search(reply.low, max(0, last.whole[0] - _WORDS_BEFORE), last.whole[0]):
         return True
-    return last.rank == earlier.rank and _is_reasoning(between)
-
-
-def _withdrawn(low: str, found: Sequence[Claim]) -> int:
-    """Return the place up to which claims are withdrawn; 0 if none is."""
-    first = min((claim.whole[1] for claim in found), default=len(low))
-    marks = [m.end() for m in wordings.WITHDRAWS.finditer(low, max(0, first - 2))]
-    last = max((claim.whole[0] for claim in found), default=0)
-    replaced = [at for at in marks if at <= last + 20]
-    if marks and not wordings.CONFIRMS.search(low, marks[-1]):
-        return marks[-1]
-    return replaced[-1] if replaced else 0
+    return _is_reasoning(between)
 
 
 def withdrawn_before(low: str) -> int:
-    """Return the place up to which plain sentences are withdrawn; 0 if none is, or if they are confirmed behind it."""
-    last = deque(wordings.WITHDRAWS.finditer(low), 1)
-    return last[0].start() + 1 if last and not wordings.CONFIRMS.search(low, last[0].end()) else 0
+    """Return the position up to which answers are withdrawn; 0 if none is, or if they are confirmed behind it."""
+    for withdrawal in deque(wordings.WITHDRAWS.finditer(low), 1):
+        if not wordings.CONFIRMS.search(low, withdrawal.end()):
+            return withdrawal.start() + 1
+    return 0

@@ -1,18 +1,17 @@
 """The careful reading of a reply to a multiple-choice question: what an attentive person concludes, never a guess.
 
-`places.settle` finds the claim that counts; `Choice.value` says which options a claim names: by their letters, their
-texts, or numbers of statements. All other prose is for a judge.
+`places.settle` finds the claim that counts; `ChoiceReader.value` says which options a claim names: by their letters,
+their texts, or numbers of statements. All other prose is for a judge.
 """
 
 from __future__ import annotations
 
-import itertools
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from grader.scorers import place_wordings as say
+from grader.scorers import place_wordings as wordings
 from grader.scorers.choice.labels import Label, find_labels
-from grader.scorers.choice.options import EDGE, ChoiceOptions
+from grader.scorers.choice.options import EDGE, ChoiceOptions, OptionText
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
 from grader.scorers.own_words import OwnWords, content_words, own_words
 from grader.scorers.patterns import Pattern, rule
@@ -21,7 +20,7 @@ from grader.scorers.plain_text import plain, without_markup
 from grader.scorers.yes_no import polarity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from grader.scorers.places import Claim
 
@@ -36,6 +35,10 @@ _SHORTEST = 120
 """Characters. In so short a reply, a quantity of an option is not one of a derivation. 30 and 480 read the same."""
 _LAST = 3
 """Number of last sentences of a longer reply that can answer. With one, a labelled reply loses its letter."""
+_CLAUSE = 110
+"""Characters before an option that can be about it: a wording of `place_wordings` and the words that it allows."""
+_BEFORE_LETTER = 40
+"""Characters before a bare letter in which its clause begins, if it is the subject."""
 _LETTERS = Pattern(r"[A-Z](?:(?:[\s,/&+;\"']|and|or)*[A-Z])+")
 _NOTHING = "no declared answer, no box or tag, no line and no closing sentence with an option"
 
@@ -56,54 +59,54 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "", *, se
 
     `options` maps letters to their texts ("" if a text is not known). `several`: "A and C" is one answer, "AC".
     """
-    known = ChoiceOptions(options, question, several=several)
-    whole = _only_options(plain(text), 0, known)
+    choices = ChoiceOptions(options, question, several=several)
+    whole = _select_whole(plain(text), 0, choices)
     if whole is not None:
-        return _reading(whole, known)
+        return _as_reading(whole, choices)
     reply = own_words(text, question)
-    reply.question = "\n".join((question, *known.texts.values()))
-    reply.options = tuple(known.low.values())
+    reply.question = "\n".join((question, *choices.texts.values()))
+    reply.options = tuple(choices.lower_texts.values())
     if reply.problem:
         return no_answer(reply.problem, None, "the reply has nothing outside of its reasoning" if text.strip() else "")
-    return _read(reply, known)
+    return _read(reply, choices)
 
 
-def _read(reply: OwnWords, known: ChoiceOptions, *, is_content: bool = False) -> ChoiceReading:
-    choice = Choice(reply, known, is_content=is_content)
-    found = settle(reply, choice.value, choice.same, by_words=True)
-    if found is None:
-        refusal = say.REFUSES.search(reply.low) if reply.refuses else None
-        return (
-            no_answer("refusal", refusal.span(), "says that it has no answer")
-            if refusal
-            else no_answer("nothing_read", None, _NOTHING)
-        )
-    if found.value is None:
-        return no_answer("nothing_read", found.claim.whole, "the last form of an answer names no option")
-    if found.several:
-        return ambiguous("several_answers", (found.value.start, found.value.end), "declares several options")
-    return _reading(choice.without_problem(found.value), known)
+def _read(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) -> ChoiceReading:
+    """Settle on a claim of a reply, or of a container's content."""
+    reader = ChoiceReader(reply, choices, is_content=is_content)
+    settled = settle(reply, reader.value, reader.is_same, by_words=True)
+    if settled is None:
+        refusal = wordings.REFUSES.search(reply.low) if reply.refuses else None
+        if refusal is None:
+            return no_answer("nothing_read", None, _NOTHING)
+        return no_answer("refusal", refusal.span(), "says that it has no answer")
+    if settled.value is None:
+        return no_answer("nothing_read", settled.claim.whole, "the last form of an answer names no option")
+    if settled.several:
+        return ambiguous("several_answers", (settled.value.start, settled.value.end), "declares several options")
+    return _as_reading(reader.without_problem(settled.value), choices)
 
 
-def _reading(named: Selection, options: ChoiceOptions) -> ChoiceReading:
-    span = (named.start, named.end)
-    letters = options.combined(named.letters)
-    if named.problem is not None and letters == named.letters:
-        return ambiguous(named.problem[0], span, named.problem[1])
+def _as_reading(selection: Selection, options: ChoiceOptions) -> ChoiceReading:
+    """Return the one option that is selected, or why the selection is no answer."""
+    span = (selection.start, selection.end)
+    combined = options.combined(selection.letters)
+    letters = sorted(combined)
+    if selection.problem is not None and combined == selection.letters:
+        return ambiguous(selection.problem[0], span, selection.problem[1])
     if not letters:
-        return no_answer(named.rule, span, "says that it has no answer")
-    said = " and ".join(sorted(letters))
-    if len(letters) > 1 and options.several and letters <= set(options.letters):
-        return read_as("".join(sorted(letters)), named.rule, span)
+        return no_answer(selection.rule, span, "says that it has no answer")
+    if len(letters) > 1 and options.several and combined <= set(options.letters):
+        return read_as("".join(letters), selection.rule, span)
     if len(letters) > 1:
-        return ambiguous("several_answers", span, f"names {said}")
-    if said not in options:
-        return no_answer("outside_options", span, f"{said} is not among the options")
-    return read_as(said, named.rule, span)
+        return ambiguous("several_answers", span, f"names {' and '.join(letters)}")
+    if letters[0] not in options:
+        return no_answer("outside_options", span, f"{letters[0]} is not among the options")
+    return read_as(letters[0], selection.rule, span)
 
 
-class Choice:
-    """Which options the claims of a reply name."""
+class ChoiceReader:
+    """Tells which options the claims of a reply name."""
 
     def __init__(self, reply: OwnWords, options: ChoiceOptions, *, is_content: bool = False) -> None:
         self.is_content = is_content
@@ -112,18 +115,21 @@ class Choice:
         self.options = options
         self.shown, self.low = reply.shown, reply.shown_low
 
-    def same(self, one: Selection, other: Selection) -> bool:
-        """Whether two claims name the same options; a letter can be the text of another option."""
-        texts = {self.options.texts.get(letter, "").strip("()[]. ").upper() for letter in other.letters}
-        same = self.options.combined(one.letters) == self.options.combined(other.letters)
-        return same or one.letters == texts or bool(other.letters and other.letters < one.letters)
+    def is_same(self, earlier: Selection, last: Selection) -> bool:
+        """Whether an earlier claim agrees with the last one: the same options, or others and these ("A or B", "B").
 
-    def without_problem(self, named: Selection) -> Selection:
+        A letter can also be the text of another option: "the answer is at point E. Answer: A".
+        """
+        texts = {self.options.texts.get(letter, "").strip("()[]. ").upper() for letter in last.letters}
+        is_narrowed = bool(last.letters) and last.letters <= earlier.letters
+        return earlier.letters in (last.letters, texts) or is_narrowed
+
+    def without_problem(self, selection: Selection) -> Selection:
         """Return the same options as another claim names them, without a problem, if there is one."""
-        if named.problem is None:
-            return named
+        if selection.problem is None:
+            return selection
         others = (self.value(claim) for claim in claims(self.reply))
-        return next((one for one in others if one and one.letters == named.letters and not one.problem), named)
+        return next((o for o in others if o and o.letters == selection.letters and not o.problem), selection)
 
     def value(self, claim: Claim) -> Selection | None:
         """Return the options that a claim names; None if it names none."""
@@ -131,76 +137,95 @@ class Choice:
             return None
         match claim.form:
             case "container" | "mark":
-                return self._in_container(claim)
+                return self._from_container(claim)
             case "declaration" | "choice" | "conclusion":
-                found = self._before_form(claim) if claim.is_before else self._behind_form(claim)
-                return found if claim.form == "declaration" else self._no_echo(found)
+                selection = self._before_form(claim) if claim.is_before else self._after_form(claim)
+                return selection if claim.form == "declaration" else self._no_echo(selection)
             case "line":
-                return self._no_echo(self._line(claim))
+                return self._no_echo(self._from_line(claim))
             case "body":
-                return self._body(claim)
+                return self._from_body(claim)
             case _:
-                return self._sentence(claim)
+                return self._from_sentence(claim)
 
-    def _no_echo(self, named: Selection | None) -> Selection | None:
-        """Return what is named, unless it is all options: then the question is repeated."""
-        is_echo = named is not None and len(named.letters) > 1 and named.letters == set(self.options.letters)
-        return None if is_echo and not self.options.several else named
+    def _no_echo(self, selection: Selection | None) -> Selection | None:
+        """Return what is selected, unless it is all options: then the question is repeated."""
+        if selection is None or self.options.several or len(selection.letters) == 1:
+            return selection
+        return None if selection.letters == set(self.options.letters) else selection
 
     # --- forms ---
 
-    def _in_container(self, claim: Claim) -> Selection | None:
-        parts = claim.parts or ((claim.start, claim.end),)
-        found = [self._content(slice(*part), claim.rule) for part in parts]
-        if None in found:
-            return None
-        letters = frozenset[str]().union(*(one.letters for one in found if one))
-        return found[-1] and found[-1]._replace(letters=letters)
-
-    def _content(self, span: slice, rule: str) -> Selection | None:
-        """Return the options of a container's content, which is read as a small reply of its own."""
-        content = self.reply.text[span]
-        whole = _only_options(without_markup(content), span.start, self.options)
-        if whole is None and content.strip() and not self.is_content:
-            words = OwnWords(content, "", self.reply.question, self.reply.options)
-            inner = _read(words, self.options, is_content=True)
-            if inner.span is None or inner.outcome == "no_answer":
+    def _from_container(self, claim: Claim) -> Selection | None:
+        """Return the options of a container; of several that are one answer, those of all."""
+        letters = frozenset[str]()
+        selection = None
+        for part in claim.parts or ((claim.start, claim.end),):
+            selection = self._from_content(slice(*part), claim.rule)
+            if selection is None:
                 return None
-            start, end = (span.start + at for at in inner.span)
-            problem = (inner.rule, inner.detail) if inner.outcome == "ambiguous" else None
-            whole = Selection(frozenset(inner.letter or ()), start, end, inner.rule, problem)
-        return whole and whole._replace(rule=rule if len(whole.letters) == 1 and not whole.problem else whole.rule)
+            letters |= selection.letters
+        return selection and selection._replace(letters=letters)
 
-    def _behind_form(self, claim: Claim) -> Selection | None:  # noqa: PLR0911 - one return a way to name an option
+    def _from_content(self, span: slice, rule: str) -> Selection | None:
+        """Return the options of a container's content: it is one option's letter or text, or a small reply."""
+        content = self.reply.text[span]
+        selection = _select_whole(without_markup(content), span.start, self.options)
+        if selection is None and content.strip() and not self.is_content:
+            selection = self._from_small_reply(content, span.start)
+        if selection is None or len(selection.letters) != 1 or selection.problem:
+            return selection
+        return selection._replace(rule=rule)
+
+    def _from_small_reply(self, content: str, offset: int) -> Selection | None:
+        reply = OwnWords(content, "", self.reply.question, self.reply.options)
+        reading = _read(reply, self.options, is_content=True)
+        if reading.span is None or reading.outcome == "no_answer":
+            return None
+        problem = (reading.rule, reading.detail) if reading.outcome == "ambiguous" else None
+        start, end = reading.span
+        return Selection(frozenset(reading.letter or ()), offset + start, offset + end, reading.rule, problem)
+
+    def _after_form(self, claim: Claim) -> Selection | None:
         """Return the options with which a form's content begins, or, behind a declaration, the only ones it names."""
+        start = claim.start
+        is_declared = claim.form == "declaration"
+        whole = _select_whole(self.shown[start : claim.end], start, self.options)
+        if whole is not None and (len(whole.letters) > 1 or (whole.rule == "ordinal" and is_declared)):
+            return whole
+        filler = wordings.FILL_START.match(self.low, start)
+        first = filler.end() if filler else start
+        labels = self._labels(start, max(claim.end, self._line_end(start)))
+        for label in labels:
+            if not self.low[first : label.start].strip(" ([\"'*"):
+                return self._from_leading_label(claim, label)
+        text = self.options.text_at(self.low, first)
+        if text is not None and not wordings.CLAUSE_END.match(self.low, text.end):
+            text = None
+        if is_declared:
+            return self._from_declaration(claim, text, labels)
+        return _select_text(text) if text is not None and claim.form == "choice" else None
+
+    def _from_leading_label(self, claim: Claim, label: Label) -> Selection | None:
+        """Return the label with which a form's content begins, if nothing behind it takes it back."""
+        if claim.form == "conclusion" and not wordings.CLAUSE_END.match(self.low, label.end):
+            return None
+        if any(after.match(self.low, label.end) for after in (wordings.DENIED_AFTER, wordings.DOUBTED_AFTER)):
+            return None
+        return self._from_label(label, "declaration" if claim.form == "declaration" else "conclusion")
+
+    def _from_declaration(self, claim: Claim, text: OptionText | None, labels: list[Label]) -> Selection | None:
+        """Return the option whose text a declaration is or begins with, or the only label in it; none: it refuses."""
         start, end = claim.start, claim.end
-        bare = _only_options(self.shown[start:end], start, self.options)
-        is_number = bare is not None and bare.rule == "ordinal" and claim.form == "declaration"
-        if bare is not None and (len(bare.letters) > 1 or is_number):
-            return bare
-        labels = self._labels(start, max(end, self._line_end(start)))
-        fill = say.FILL_START.match(self.low, start)
-        at = fill.end() if fill else start
-        lead = next((one for one in labels if not self.low[at : one.start].strip(" ([\"'*")), None)
-        rule = "declaration" if claim.form == "declaration" else "conclusion"
-        if lead is not None:
-            goes_on = claim.form == "conclusion" and not say.CLAUSE_END.match(self.low, lead.stop)
-            is_denied = any(after.match(self.low, lead.stop) for after in (say.DENIED_AFTER, say.DOUBTED_AFTER))
-            return None if goes_on or is_denied else self._from_label(lead, rule)
-        text = self.options.at(self.low, at)
-        text = text if text and say.CLAUSE_END.match(self.low, text[1]) else None
-        if claim.form != "declaration":
-            is_named = text is not None and claim.form == "choice"
-            return Selection(frozenset(text[0]), at, text[1], "option_text") if text and is_named else None
-        whole = self.options.same(self.shown[start:end])
-        if len(whole) == 1:
-            return Selection(frozenset(whole), start, max(end, start + 1), "option_text")
-        if text:
-            return Selection(frozenset(text[0]), start, max(text[1], start + 1), "option_text")
-        named = [label for label in labels if start <= label.start < end]
-        if len(named) == 1 and named[0].certain and self._role(named[0].start, named[0].stop) == "named":
-            return self._from_label(named[0], "declaration")
-        if say.REFUSES.search(self.low, start, end) and self.reply.heeds_refusals:
+        letters = self.options.letters_with_text(self.shown[start:end])
+        if len(letters) == 1:
+            return Selection(frozenset(letters), start, max(end, start + 1), "option_text")
+        if text is not None:
+            return Selection(frozenset(text.letter), start, max(text.end, start + 1), "option_text")
+        inside = [label for label in labels if start <= label.start < end]
+        if len(inside) == 1 and inside[0].is_certain and self._standing(inside[0].start, inside[0].end) == "named":
+            return self._from_label(inside[0], "declaration")
+        if self.reply.heeds_refusals and wordings.REFUSES.search(self.low, start, end):
             return Selection(frozenset(), *claim.whole, "refusal")
         return None
 
@@ -208,132 +233,140 @@ class Choice:
         """Return the options with which the content before a form ends: "(B) is the answer"."""
         end = len(self.low[: claim.end].rstrip(" \t\"'*)]}:,.-("))
         labels = self._labels(claim.start, claim.end)
-        if labels and labels[-1].stop >= end and self._role(labels[-1].start, labels[-1].start) == "named":
-            return self._from_label(labels[-1], "conclusion" if claim.form == "choice" else "declaration")
-        return None
+        if not labels or labels[-1].end < end:
+            return None
+        # What follows is the form, so only the words before can deny the label.
+        if self._standing(labels[-1].start, labels[-1].start) != "named":
+            return None
+        return self._from_label(labels[-1], "conclusion" if claim.form == "choice" else "declaration")
 
     def _from_label(self, label: Label, rule: str) -> Selection:
         problem = None
         if label.conflict - label.letters and not self.is_negated:
-            named, other = " and ".join(sorted(label.letters)), " and ".join(sorted(label.conflict))
-            problem = ("letter_and_text_disagree", f"names {named} with the text of {other}")
-        return Selection(label.letters, label.start, max(label.stop, label.start + 1), rule, problem)
+            letters, others = " and ".join(sorted(label.letters)), " and ".join(sorted(label.conflict))
+            problem = ("letter_and_text_disagree", f"names {letters} with the text of {others}")
+        return Selection(label.letters, label.start, max(label.end, label.start + 1), rule, problem)
 
     # --- lines ---
 
-    def _line(self, claim: Claim) -> Selection | None:
+    def _from_line(self, claim: Claim) -> Selection | None:
         """Return the options of a line that has only a label or a text; of the first, those with which it begins."""
-        mark = _BULLET.match(self.shown, claim.start, claim.end)
-        start = mark.end() if mark else claim.start
+        bullet = _BULLET.match(self.shown, claim.start, claim.end)
+        start = bullet.end() if bullet else claim.start
         end = len(self.shown[: claim.end].rstrip(_MARKS))
         if self.options.several:
-            whole = _only_options(self.shown[start:end], start, self.options)
+            whole = _select_whole(self.shown[start:end], start, self.options)
             if whole or len(self._labels(0, len(self.low))) > 1:
                 return whole
-        word = _OPTION.match(self.low, start)
-        starts = {start, start - 1, *((word.end(), word.end() - 1) if word else ())}
-        label = next((one for one in self._labels(start, claim.end) if one.start in starts), None)
-        first = not self.low[: claim.start].strip()
-        if label is None:
-            same = self.options.same(self.shown[start:end])
-            apart = not self.low[: claim.start].rstrip(" \t")[:-1].rpartition("\n")[2].strip()
-            if len(same) == 1 and (first or (apart and not self.low[claim.end :].strip())):
-                return Selection(frozenset(same), start, end, "option_text")
+        noun = _OPTION.match(self.low, start)
+        starts = (start, noun.end()) if noun else (start,)
+        for label in self._labels(start, claim.end):
+            if any(label.start in (first, first - 1) for first in starts):  # the bullet has taken the bracket
+                return self._from_line_label(claim, label, start, end)
+        return self._from_line_text(claim, start, end)
+
+    def _from_line_label(self, claim: Claim, label: Label, start: int, end: int) -> Selection | None:
+        """Return the label of a line. A line of a list of options, or the next one behind it, is no answer."""
+        rest = self.shown[min(label.end, end) : end].strip(" \t.,:;!)]*\"'-")
+        if (rest or label.has_text) and self._is_item(start):
             return None
-        rest = self.shown[min(label.stop, end) : end].strip(" \t.,:;!)]*\"'-")
-        is_text = rest and self.options.is_text_of(min(label.letters), self.shown[label.end : end])
-        role = self._role(label.start, label.stop)
-        before = _ITEM.match(self.low[: claim.start].rstrip("\n").rpartition("\n")[2])
-        is_next = before is not None and ord(before[1].upper()) + 1 == ord(min(label.letters))
-        if (
-            role == "doubted"
-            or (role == "denied" and not self.is_negated)
-            or is_next
-            or ((rest or label.has_text) and self._is_item(start))
-        ):
+        item = _ITEM.match(self.low[: claim.start].rstrip("\n").rpartition("\n")[2])
+        if item is not None and ord(item[1].upper()) + 1 == ord(min(label.letters)):
             return None
-        if not rest or is_text:
+        if not rest:
             return self._from_label(label, "own_line")
-        return self._leading_label(label, end) if first else None
+        is_first = not self.low[: claim.start].strip()
+        return self._leading_label(label, end) if is_first else None
+
+    def _from_line_text(self, claim: Claim, start: int, end: int) -> Selection | None:
+        """Return the option whose text is the first line, or the last line behind a blank one."""
+        lines_before = self.low[: claim.start].split("\n")
+        is_first = not any(map(str.strip, lines_before))
+        is_last = not lines_before[-2:][0].strip() and not self.low[claim.end :].strip()
+        letters = self.options.letters_with_text(self.shown[start:end]) if is_first or is_last else []
+        return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
 
     @rule(26)
     def _leading_label(self, label: Label, end: int) -> Selection | None:
-        """Return the label with which a reply begins, if a mark follows."""
-        bracket = self.shown[label.start] in "(["
-        behind = self.shown[label.end : label.end + 3].lstrip(" ")[:1]
-        behind_it = self._labels(label.stop, end)
-        others = {k for one in behind_it for k in one.letters}
-        is_echo = all(one.has_text for one in behind_it) and others | label.letters == set(self.options.letters)
-        listed = is_echo or (others - label.letters and self.shown[label.end : label.end + 1] == ":")
-        marked = behind in tuple(".,:;)-(\n") or bracket or label.stop >= end or label.has_text
-        return (
-            self._from_label(label, "leading")
-            if marked and not listed and self._role(label.start, label.stop) != "denied"
-            else None
-        )
+        """Return the label with which a reply begins, if a mark or its text follows: "B. It is red."."""
+        mark = self.shown[label.letter_end : label.letter_end + 3].lstrip(" ")[:1]
+        is_marked = mark in tuple(".,:;)-(\n") or self.shown[label.start] in "([" or label.has_text
+        if not is_marked or self._standing(label.start, label.end) != "named":
+            return None
+        following = self._labels(label.end, end)
+        letters = label.letters.union(*(other.letters for other in following))
+        is_echo = all(other.has_text for other in following) and letters == set(self.options.letters)
+        return None if is_echo else self._from_label(label, "leading")
 
     @cached_property
     def _items(self) -> frozenset[int]:
-        """Where lines of a list of options begin. A letter that comes back alone is no item: it is the answer."""
-        items = [(m.start(), self._line_end(m.end()), m[1].upper()) for m in _ITEM.finditer(self.low)]
-        letters = {letter for _, _, letter in items} & set(self.options.letters)
-        if not (len(letters) > 2 or len(letters) == len(self.options.letters) > 1):
-            return frozenset()
-        # Between an item and the next one there are only blank lines.
-        pairs = itertools.pairwise(items)
-        beside = {at for one, two in pairs if not self.low[one[1] : two[0]].strip() for at in (one[0], two[0])}
-        first = {letter: start for start, _, letter in reversed(items)}
-        return frozenset(at for at, _, letter in items if letter in letters and (at in beside or first[letter] == at))
+        """Where lines of a list of options begin. A letter that comes again is no item: it is the answer."""
+        starts: dict[str, int] = {}
+        for item in _ITEM.finditer(self.low):
+            if item[1].upper() in self.options:
+                starts.setdefault(item[1].upper(), item.start())
+        return frozenset(starts.values()) if len(starts) > 2 else frozenset()
 
     @rule("g5-mc-copied-choices", False)
-    def _is_item(self, start: int) -> bool:
-        """Whether a place is in a line of a list of options."""
-        return self.low.rfind("\n", 0, start) + 1 in self._items
+    def _is_item(self, position: int) -> bool:
+        """Whether a position is in a line of a list of options."""
+        return self.low.rfind("\n", 0, position) + 1 in self._items
 
     # --- sentences ---
 
-    def _body(self, claim: Claim) -> Selection | None:
-        """Return the only option that a short reply names, or asserts with its text."""
-        if len(self.low.strip()) > _SHORT or self.reply.is_cut:
+    def _from_body(self, claim: Claim) -> Selection | None:
+        """Return the only option that a short reply names, or what it says of all options together."""
+        if not self._is_short or self.reply.is_cut:
             return None
-        if found := self._none_fits(claim) or self._by_verdicts():
-            return found
-        spans = [(max(start, claim.start), end) for start, end in self.reply.sentences if end > claim.start]
-        labels = [label for start, end in spans for label in self._asserted_labels(start, end)]
+        if selection := self._none_fits(claim) or self._by_verdicts():
+            return selection
+        sentences = [(max(start, claim.start), end) for start, end in self.reply.sentences if end > claim.start]
+        labels = [label for start, end in sentences for label in self._asserted_labels(start, end)]
         if labels:
-            letters = self.options.combined(frozenset[str]().union(*(label.letters for label in labels)))
-            named = self._from_label(labels[-1], "conclusion")._replace(letters=letters)
-            return self._no_echo(named) if len(letters) == 1 or len(labels) == 1 or self.options.several else None
-        statement = self.options.of_statements(self.low[claim.start : claim.end])
-        if statement:
-            return Selection(frozenset(statement), claim.start, claim.end, "option_text")
+            return self._from_asserted(labels)
+        letter = self.options.letter_of_statements(self.low[claim.start : claim.end])
+        if letter:
+            return Selection(frozenset(letter), claim.start, claim.end, "option_text")
         return self._by_text(claim.start, claim.end) or self._by_yes_or_no(claim)
 
-    def _sentence(self, claim: Claim) -> Selection | None:
-        """Return the only option that a sentence names; of a long reply, only one of its last sentences."""
+    def _from_asserted(self, labels: list[Label]) -> Selection | None:
+        """Return the options that all labels name together; none if several labels name different ones."""
+        letters = self.options.combined(frozenset[str]().union(*(label.letters for label in labels)))
+        if len(letters) > 1 and len(labels) > 1 and not self.options.several:
+            return None
+        return self._no_echo(self._from_label(labels[-1], "conclusion")._replace(letters=letters))
+
+    def _from_sentence(self, claim: Claim) -> Selection | None:
+        """Return the only option that a sentence names; of a long reply, only one of its last sentences.
+
+        Unless the sentence concludes, others that are as near to the question must not name another option; in a long
+        reply, the last ones.
+        """
         if claim.rule == "conclusion":
             return None
-        last = self.reply.sentences[-_LAST:]
-        if not self._is_short and (claim.start, claim.end) not in last:
+        rivals = self.reply.sentences[-_LAST:]
+        if not self._is_short and (claim.start, claim.end) not in rivals:
             return None
-        found = self._of_sentence(claim)
-        if found is None or say.CONCLUDES.match(self.low, claim.start):
-            return found
+        selection = self._only_option(claim.start, claim.end)
+        if selection is None or wordings.CONCLUDES.match(self.low, claim.start):
+            return selection
         if self._is_short:
-            last = [span for span in self.reply.sentences if self._share(*span) >= self._share(claim.start, claim.end)]
-        others = (self._of_sentence(claim._replace(start=start, end=end)) for start, end in last)
-        return found if all(other is None or other.letters == found.letters for other in others) else None
+            overlap = self._question_overlap(claim.start, claim.end)
+            rivals = [span for span in self.reply.sentences if self._question_overlap(*span) >= overlap]
+        others = (self._only_option(*span) for span in rivals)
+        return selection if all(other is None or other.letters == selection.letters for other in others) else None
 
-    def _share(self, start: int, end: int) -> int:
+    def _question_overlap(self, start: int, end: int) -> int:
         """Return how many words of the question a sentence has."""
         return len(self.reply.asked & content_words(self.reply.text[start:end]))
 
-    def _of_sentence(self, claim: Claim) -> Selection | None:
-        labels = self._asserted_labels(claim.start, claim.end)
+    def _only_option(self, start: int, end: int) -> Selection | None:
+        """Return the only option that a span asserts by its label; without any label, by its text."""
+        labels = self._asserted_labels(start, end)
         letters = frozenset[str]().union(*(label.letters for label in labels))
         if labels:
             return self._from_label(labels[-1], "conclusion") if len(letters) == 1 else None
-        return self._by_text(claim.start, claim.end)
+        return self._by_text(start, end)
 
     def _asserted_labels(self, start: int, end: int) -> list[Label]:
         """Return the labels in a span that are named, and not denied, considered or compared."""
@@ -341,80 +374,97 @@ class Choice:
             label
             for label in self._labels(start, end)
             if label.letters <= set(self.options.letters)
-            and (label.certain or len(label.letters) > 1 or self._closes(label, end))
-            and self._role(label.start, label.stop, label) == "named"
-            and not say.DENIED_LATER.match(self.low, label.stop)
+            and (label.is_certain or len(label.letters) > 1 or self._is_subject_or_last(label, end))
+            and self._standing(label.start, label.end) == "named"
+            and not wordings.DENIED_LATER.match(self.low, label.end)
             and not self._is_item(label.start)
         ]
 
     @rule(41, True)
-    def _closes(self, label: Label, end: int) -> bool:
+    def _is_subject_or_last(self, label: Label, end: int) -> bool:
         """Whether a bare letter is the last word of a sentence, "I think B.", or what it is about, "B remains."."""
-        if not self.low[label.stop : end].strip(" .!*)\"'\n\u3002"):
+        if not self.low[label.end : end].strip(" .!*)\"'\n\u3002"):
             return True
-        return not label.letters & {"A", "I"} and not self.low[label.start - 40 : label.start].rpartition("\n")[
-            2
-        ].strip(" ,*(\"'").endswith(tuple("abcdefghijklmnopqrstuvwxyz"))
+        if label.letters & {"A", "I"}:  # an article and a pronoun
+            return False
+        before = self.low[max(0, label.start - _BEFORE_LETTER) : label.start].rpartition("\n")[2].strip(" ,*(\"'")
+        return not "a" <= before[-1:] <= "z"
+
+    # --- texts of options, and replies about all of them ---
 
     def _by_text(self, start: int, end: int) -> Selection | None:
-        """Return the only option whose text is asserted in a span; denied, if the question asks for what is not so."""
-        places = self.options.places(self.low, start, end) or self._letters_as_texts(start, end)
-        if "=" in self.low:
-            places = [place for place in places if any(map(str.isalpha, self.low[slice(*place[:2])]))]
-        if not places and len(self.low.strip()) <= _SHORTEST:
-            equal = self.options.of_numbers(self.reply.text) if "\\" not in self.reply.text else set[str]()
-            return Selection(frozenset(equal), start, end, "option_text") if len(equal) == 1 else None
-        by_role: dict[Standing, list[tuple[int, int, frozenset[str]]]] = {"denied": [], "doubted": [], "named": []}
-        for place in places:
-            if not self._is_item(place[0]):
-                role = "denied" if say.DENIED_LATER.match(self.low, place[1]) else self._role(*place[:2])
-                by_role[role].append(place)
-        counted = (by_role["denied"] if self.is_negated else []) or by_role["named"]
-        letters = frozenset[str]().union(*(place[2] for place in counted))
-        if self.reply.has_refused or len(letters) != 1:
+        """Return the only option whose text a span asserts, or denies if the question asks for what is not so."""
+        texts = self.options.texts_in(self.low, start, end) or self._letters_as_texts(start, end)
+        if "=" in self.low:  # a derivation: its numbers are no answers
+            texts = [text for text in texts if any(map(str.isalpha, self.low[text.start : text.end]))]
+        if not texts:
+            return self._by_number(start, end)
+        texts = self._counted_texts(texts)
+        if len({text.letter for text in texts}) != 1 or self.reply.has_refused:
             return None
-        letter = min(letters)
-        if self.options.may_be_part(letter) or self.options.is_part(letter, self.low[start:end]):
+        letter = texts[0].letter
+        if self.options.is_combined(letter) or self.options.has_statements:
             return None
-        labels = (one for one in self._labels(start, len(self.low)) if letters & one.letters)
-        if not self.is_negated and any(self._role(one.start, one.stop) == "denied" for one in labels):
+        if self.options.may_mean_longer_option(letter, self.low[start:end]) or self._is_label_denied(letter, start):
             return None
-        return Selection(letters, *counted[-1][:2], "option_text")
+        return _select_text(texts[-1])
+
+    def _counted_texts(self, texts: Iterable[OptionText]) -> list[OptionText]:
+        """Return the texts that are asserted; if the question asks for what is not so, those that are denied."""
+        by_standing: dict[Standing, list[OptionText]] = {"denied": [], "doubted": [], "named": []}
+        for text in texts:
+            if not self._is_item(text.start):
+                is_denied = wordings.DENIED_LATER.match(self.low, text.end)
+                by_standing["denied" if is_denied else self._standing(text.start, text.end)].append(text)
+        return (self.is_negated and by_standing["denied"]) or by_standing["named"]
+
+    def _is_label_denied(self, letter: str, start: int) -> bool:
+        """Whether an option's label is denied behind a position, where its text is asserted."""
+        labels = [label for label in self._labels(start, len(self.low)) if letter in label.letters]
+        return not self.is_negated and any(self._standing(label.start, label.end) == "denied" for label in labels)
+
+    def _by_number(self, start: int, end: int) -> Selection | None:
+        """Return the only option whose number, in any form, a short reply has."""
+        if len(self.low.strip()) > _SHORTEST or "\\" in self.reply.text:
+            return None
+        letters = self.options.letters_of_numbers(self.reply.text)
+        return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
 
     @rule("g5-mc-verdict-for-each-option")
     def _by_verdicts(self) -> Selection | None:
         """Return the only option that a list of the options calls right."""
-        lines = [*say.VERDICTS.finditer(self.low)]
-        right = [m for m in lines if (say.RIGHT.search(m[0]) and not say.WRONG.search(m[0]))]
-        letters = {m["letter"].upper() for m in right}
+        lines = [*wordings.VERDICTS.finditer(self.low)]
+        right = [line for line in lines if wordings.RIGHT.search(line[0]) and not wordings.WRONG.search(line[0])]
+        letters = {line["letter"].upper() for line in right}
         if len(lines) < 2 or len(letters) != 1 or not letters <= set(self.options.letters):
             return None
         return Selection(frozenset(letters), *right[0].span("letter"), "conclusion")
 
-    def _letters_as_texts(self, start: int, end: int) -> list[tuple[int, int, frozenset[str]]]:
-        """Return where a capital is an option's whole text, and no label ("the formula C")."""
-        texts = {t: k for k, t in self.options.texts.items() if len(t) == 1 and t.isupper() and t not in "AI"}
-        capitals = _CAPITAL.finditer(self.shown, start, end) if texts else ()
-        return [(*m.span(), frozenset(texts[m[0]])) for m in capitals if m[0] in texts]
+    def _letters_as_texts(self, start: int, end: int) -> list[OptionText]:
+        """Return where a capital is an option's whole text, and no label ("the formula C"); A and I are words, too."""
+        letters = {text: k for k, text in self.options.texts.items() if len(text) == 1 and text.isupper()}
+        capitals = _CAPITAL.finditer(self.shown, start, end) if letters.keys() - {"A", "I"} else ()
+        return [OptionText(letters[m[0]], *m.span()) for m in capitals if m[0] in letters and m[0] not in "AI"]
 
     @rule(67)
     def _by_yes_or_no(self, claim: Claim) -> Selection | None:
         """Return yes or no, or true or false, if these are the options and the reply as a whole says so."""
-        sides = {text: letter for letter, text in self.options.low.items()}
-        pair = next((pair for pair in (("yes", "no"), ("true", "false")) if sides.keys() == set(pair)), None)
+        letters = {text: letter for letter, text in self.options.lower_texts.items()}
+        pair = next((pair for pair in (("yes", "no"), ("true", "false")) if letters.keys() == set(pair)), None)
         agrees = polarity(self.low.strip(), self.options.question) if pair else None
         if pair is None or agrees is None:
             return None
-        return Selection(frozenset(sides[pair[not agrees]]), claim.start, claim.end, "yes_or_no")
+        letter = letters[pair[0] if agrees else pair[1]]
+        return Selection(frozenset(letter), claim.start, claim.end, "yes_or_no")
 
     @rule("none-of-the-options")
     def _none_fits(self, claim: Claim) -> Selection | None:
         """Return the option "none of the above" of a reply that says that no option fits."""
-        none = [k for k, text in self.options.low.items() if say.NONE_OPTION.search(text)]
-        at = say.NONE_FITS.search(self.low, claim.start, claim.end) if len(none) == 1 else None
-        if at is None or self.options.at(self.low, at.start()) is not None:
+        letters = [k for k, text in self.options.lower_texts.items() if wordings.NONE_OPTION.search(text)]
+        match = wordings.NONE_FITS.search(self.low, claim.start, claim.end) if len(letters) == 1 else None
+        if match is None or self.options.text_at(self.low, match.start()) is not None:
             return None
-        return Selection(frozenset(none), *at.span(), "option_text")
+        return Selection(frozenset(letters), *match.span(), "option_text")
 
     # --- what is said about an option ---
 
@@ -426,44 +476,32 @@ class Choice:
     @rule("C06-not-question", False)
     def is_negated(self) -> bool:
         """Whether the question asks for what is not so."""
-        return bool(say.NEGATED_QUESTION.search(self.options.question))
+        return bool(wordings.NEGATED_QUESTION.search(self.options.question))
 
-    def _role(self, start: int, stop: int, label: Label | None = None) -> Standing:
-        """Return what the words around an option say about it: "not B", "B is wrong", "if B".
-
-        Before a label, its own noun and text are left out: "option red (B)".
-        """
-        left = self.low[self._clause_start(start) : start]
-        line = left.rpartition("\n")[2]
-        if label is not None:
-            bare = line.rstrip(" (\"'*")
-            own = [self.options.low.get(letter, "") for letter in label.letters]
-            line = next((bare[: -len(text)] for text in own if text and bare.endswith(text)), line)
-            line = say.NOUN_BEFORE.sub("", line)
-        if say.DENIED_BEFORE.search(line) or say.DENIED_AFTER.match(self.low, stop):
+    def _standing(self, start: int, end: int) -> Standing:
+        """Return what the words around an option say about it: "not B", "B is wrong", "if B"."""
+        before = wordings.NOUN_BEFORE.sub("", self.low[max(0, start - _CLAUSE) : start].rpartition("\n")[2])
+        if wordings.DENIED_BEFORE.search(before) or wordings.DENIED_AFTER.match(self.low, end):
             return "denied"
-        if say.DOUBTED_BEFORE.search(say.BUT.split(line)[-1]) or say.DOUBTED_AFTER.match(self.low, stop):
+        if wordings.DOUBTED_BEFORE.search(before) or wordings.DOUBTED_AFTER.match(self.low, end):
             return "doubted"
         return "named"
 
-    def _clause_start(self, start: int) -> int:
-        """Return where the words before an option begin that are about it: its sentence, or the line before."""
-        first = max(0, start - 110)
-        cut = max(self.low.rfind(mark, first, start) for mark in (". ", "! ", "? ", ".\n", ";", "\u3002"))
-        return max(first, cut + 1)
-
-    def _line_end(self, at: int) -> int:
-        end = self.low.find("\n", at)
+    def _line_end(self, position: int) -> int:
+        end = self.low.find("\n", position)
         return len(self.low) if end < 0 else end
 
     def _labels(self, start: int, end: int) -> list[Label]:
-        return find_labels(self.shown, self.reply.text, self.options, self._chosen_at, (start, end))
+        return find_labels(self.shown, self.reply.text, self.options, self._content_starts, (start, end))
 
     @cached_property
-    def _chosen_at(self) -> frozenset[int]:
-        """Where the contents of forms begin."""
-        starts = (say.FILL_START.match(self.low, claim.start) for claim in claims(self.reply) if not claim.is_before)
-        return frozenset(at for fill in starts if fill for at in (fill.end(), fill.end() - 1))
+    def _content_starts(self) -> frozenset[int]:
+        """Where the contents of forms begin, with and without a bracket."""
+        fillers = (
+            wordings.FILL_START.match(self.low, claim.start) for claim in claims(self.reply) if not claim.is_before
+        )
+        ends = [filler.end() for filler in fillers if filler]
+        return frozenset((*ends, *(end - 1 for end in ends)))
 
 
 _OPTION = Pattern(r"(?:option|choice)\b[\s.:*(]*")
@@ -473,34 +511,40 @@ _BULLET = Pattern(r"[\s*+>#(\[\"']*(?:-+[ \t]+)?[\s*+>#(\[\"']*")
 _ITEM = Pattern(r"^[ \t*+>#(\[\"'-]{0,12}(?:option )?([a-z])[).:\]]", 8)
 
 
-def _only_options(text: str, at: int, options: ChoiceOptions) -> Selection | None:
-    """Return the options of a text that is one letter, one option's text or number, or both; None if it is more."""
-    if len(text) > 2 * options.longest + 60 and len(text.strip()) > 2 * options.longest + 60:
-        return None
+def _select_text(text: OptionText) -> Selection:
+    return Selection(frozenset(text.letter), text.start, text.end, "option_text")
+
+
+def _select_whole(text: str, offset: int, options: ChoiceOptions) -> Selection | None:
+    """Return the options of a text that is one letter, one option's text or number, or both; None if it is more.
+
+    `offset`: where the text begins in the reply.
+    """
     end = len(text.rstrip(EDGE))
     start = end - len(text[:end].lstrip(EDGE))
     if start >= end:
         return None
-    said, span = text[start:end], (at + start, at + end)
-    is_letter = len(said) == 1 and said.isascii() and said.isalpha()
-    if is_letter and said.upper() in options:
-        return Selection(frozenset(said.upper()), *span, "bare_letter")
-    same, letters = options.same(text), _letters_of(said, options)
-    is_letter = is_letter and not same
-    if is_letter or (len(letters) == 1 and not said.isdecimal()):
-        return Selection(letters or frozenset(said.upper()), *span, "bare_letter")
+    body, span = text[start:end], (offset + start, offset + end)
+    is_letter = len(body) == 1 and body.isascii() and body.isalpha()
+    same = options.letters_with_text(text) if body.upper() not in options or not is_letter else []
+    if is_letter and not same:
+        return Selection(frozenset(body.upper()), *span, "bare_letter")
+    letters = _letters_in(body, options)
+    if len(letters) == 1 and not body.isdecimal():
+        return Selection(letters, *span, "bare_letter")
     if same:
-        of = f"the text of {' and '.join(same)}"
-        return Selection(frozenset(same), *span, "option_text", ("option_text", of) if same[1:] else None)
-    return Selection(letters, *span, "ordinal" if said.isdecimal() else "several_letters") if letters else None
+        detail = f"the text of {' and '.join(same)}"
+        return Selection(frozenset(same), *span, "option_text", ("option_text", detail) if len(same) > 1 else None)
+    return Selection(letters, *span, "ordinal" if body.isdecimal() else "several_letters") if letters else None
 
 
-def _letters_of(said: str, options: ChoiceOptions) -> frozenset[str]:
+def _letters_in(text: str, options: ChoiceOptions) -> frozenset[str]:
     """Return the options of a text that is only letters ("A, B", "B B B"), or the number of an option."""
-    if said.isdecimal() and 0 < int(said[:3]) <= len(options.letters) and not options.have_numbers:
-        return frozenset(options.letters[int(said[:3]) - 1])
-    letters = [char for char in said if char.isupper()]
-    if not _LETTERS.fullmatch(said) or not set(letters) <= set(options.letters):
+    if text.isdecimal() and not options.have_numbers and 0 < int(text[:3]) <= len(options.letters):
+        return frozenset(options.letters[int(text[:3]) - 1])
+    letters = [char for char in text if char.isupper()]
+    if not _LETTERS.fullmatch(text) or not set(letters) <= set(options.letters):
         return frozenset()
-    is_word = len(set(letters)) < len(letters) and (len(set(letters)) > 1 or said.isalpha())
+    has_repeats = len(set(letters)) < len(letters)
+    is_word = has_repeats and (len(set(letters)) > 1 or text.isalpha())  # "ABBA", "AA"
     return frozenset() if is_word else frozenset(letters)

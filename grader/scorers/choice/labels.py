@@ -5,17 +5,16 @@
 from __future__ import annotations
 
 from collections import deque
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.scorers import place_wordings as say
+from grader.scorers import place_wordings as wordings
 from grader.scorers.patterns import Pattern, rule
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-    from grader.scorers.choice.options import ChoiceOptions
+    from grader.scorers.choice.options import ChoiceOptions, OptionText
 
 _W = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _LABEL = Pattern(
@@ -40,7 +39,7 @@ _DELIMITED = Pattern(
     r"是)?[ \t\"'*:=]{0,6}(?:[(\[](?=[^)\]]))?"
 )
 _SYMBOL_AFTER = Pattern(r"'*[(\[](?!\s*$)(?!\w+ )|\s*(?:[<≤≥≡∨∧·⊃∪∩×^]|[=≈+]\s*[\w\\(-])")
-_SYMBOL_BEFORE = Pattern(r"(?:[¬~≡∨∧·⊃∪∩×^≤≥=+]\s?|\d[ \t]*)\Z")
+_SYMBOL_BEFORE = Pattern(r"(?:[¬~≡∨∧·⊃∪∩×^≤≥=+]\s?|\d[ \t]{0,3})\Z")
 """What joins a capital to a formula: a call, a relation, an operator, a number (then it is a unit)."""
 _FORMULA = Pattern(r"(\$\$?)(?=\S)[^$\n]{1,400}(?<!\s)\1(?!\d)|\\\([^\n]{2,400}?\\\)|\\\[.{2,400}?\\\]", 16)
 _ALONE = Pattern(r"[\s$\\()\[\]{}.*:]|\\(?:text|textbf|mathbf|mathrm|boxed|bf|rm)\b")
@@ -48,7 +47,11 @@ _WORDED = Pattern(r"\\(?:text\w*|mathrm|mathbf|mbox|boxed)\s*\{")
 _WORD_END = Pattern(rf"[{_W}](?=[(\[{{<])")
 _RANGE = Pattern(r"[A-Z] ?- ?$")
 _LONGEST_NOUN = 12
+_LONGEST_JOIN = 30
+_WORDS_BEFORE = 30
+"""Characters before a letter: the longest word that names or allows it, with marks and blanks."""
 _MOST = 1000
+"""Letters of a span, the last ones; a derivation has thousands."""
 
 
 class Label(NamedTuple):
@@ -56,11 +59,11 @@ class Label(NamedTuple):
 
     letters: frozenset[str]
     start: int
-    end: int
+    letter_end: int
     """The end of the last letter, with the bracket behind it."""
-    stop: int
+    end: int
     """The end with the option's own text, if it follows."""
-    certain: bool
+    is_certain: bool = False
     """In brackets, after "option", or with its own text."""
     conflict: frozenset[str] = frozenset()
     """Other options whose text follows the letter."""
@@ -68,34 +71,34 @@ class Label(NamedTuple):
     @property
     def has_text(self) -> bool:
         """Whether an option's own text follows."""
-        return self.stop > self.end and not self.conflict
+        return self.end > self.letter_end and not self.conflict
 
 
 def find_labels(
-    shown: str, raw: str, options: ChoiceOptions, chosen_at: frozenset[int], span: tuple[int, int]
+    unmarked: str, raw: str, options: ChoiceOptions, content_starts: frozenset[int], span: tuple[int, int]
 ) -> list[Label]:
-    """Return the labels in order; `shown` is `raw` without its markup.
+    """Return the labels in order; `unmarked` is `raw` without its markup.
 
-    `chosen_at`: where the contents of declarations begin. A letter there need not be marked.
+    `content_starts`: where the contents of declarations begin. A letter there need not be marked.
     """
-    finder, low = _Finder(shown, raw, options, chosen_at), shown.lower()
-    matches = _LABEL.finditer(shown, *span)
-    places = [*islice(matches, 100), *deque(matches, _MOST)]
-    found = [label for m in places if (label := finder.label(m)) is not None]
-    found += _labels_by_number(low, options, span)
-    return list(_with_lists_joined(_without_inner(sorted(found, key=lambda label: (label.start, -label.stop))), low))
+    finder = _Finder(unmarked, raw, options, content_starts)
+    letters = deque(_LABEL.finditer(unmarked, *span), _MOST)
+    labels = [label for match in letters if (label := finder.label_of(match)) is not None]
+    labels += _labels_by_number(finder.low, options, span)
+    labels.sort(key=lambda label: (label.start, -label.end))
+    return list(_with_lists_joined(_without_inner(labels), finder.low))
 
 
 def _without_inner(labels: list[Label]) -> list[Label]:
     """Leave out letters inside another label's text."""
-    kept: list[Label] = []
+    outer: list[Label] = []
     for label in labels:
-        if not kept or label.start >= kept[-1].stop:
-            kept.append(label)
-    return kept
+        if not outer or label.start >= outer[-1].end:
+            outer.append(label)
+    return outer
 
 
-class _Place(NamedTuple):
+class _Letter(NamedTuple):
     """One letter of a reply, with the brackets or quotes around it."""
 
     letter: str
@@ -109,83 +112,100 @@ class _Place(NamedTuple):
 class _Finder:
     """Tells the letters of one reply that are labels from articles, pronouns, names, parts and symbols."""
 
-    def __init__(self, shown: str, raw: str, options: ChoiceOptions, chosen_at: frozenset[int]) -> None:
-        self.chosen_at = chosen_at
-        self.shown, self.raw, self.low = shown, raw, shown.lower()
+    def __init__(self, unmarked: str, raw: str, options: ChoiceOptions, content_starts: frozenset[int]) -> None:
+        self.content_starts = content_starts
+        self.unmarked, self.low = unmarked, unmarked.lower()
         self.options = options
         self.formulas = _formulas(raw)
 
-    def label(self, m: re.Match[str]) -> Label | None:  # noqa: PLR0911 - one return a reason
+    def label_of(self, match: re.Match[str]) -> Label | None:  # noqa: PLR0911 - one return a reason
         """Return the label that a letter is; None if it is none."""
-        start, end, bracket = _with_brackets(self.shown, *m.span())
-        place = _Place(m[0].upper(), m[0].islower(), start, end, bracket)
-        if self._is_in_a_word(place):
+        letter = _Letter(match[0].upper(), match[0].islower(), *_with_brackets(self.unmarked, *match.span()))
+        if self._is_in_a_word(letter):
             return None
-        word = self.low.rfind(" ", 0, max(0, start - 1)) + 1
-        around = self.options.at(self.low, word) if 0 < start - word < _LONGEST_NOUN else None
-        if around is not None and around[1] >= end:  # "Point B" is an option's text, perhaps of option A
-            return Label(frozenset(around[0]), start, end, around[1], certain=True)
-        text = self._text_from(place)
+        if (label := self._label_of_thing(letter)) is not None:
+            return label
+        text = self._text_begun_by(letter)
         if text is not None:
-            own = text[0] == place.letter and not place.bracket
-            return Label(frozenset(text[0]), start, end, text[1], certain=True) if own else None
-        if _RANGE.search(self.shown, max(0, start - 3), start) or (place.letter == "I" and self.options.has_statements):
+            is_own = text.letter == letter.letter and not letter.bracket
+            return (
+                Label(frozenset(text.letter), letter.start, letter.end, text.end, is_certain=True) if is_own else None
+            )
+        is_statement = letter.letter == "I" and self.options.has_statements and "I" not in self.options
+        if is_statement or _RANGE.search(self.unmarked, max(0, letter.start - 3), letter.start):
             return None
-        label = _with_text(place, self.low, self.options)
-        is_article = self.shown[start:end] == "A" and self.low[end : end + 1] == " "  # "A dog"
+        label = _with_text(letter, self.low, self.options)
+        following = self.unmarked[letter.end : letter.end + 2]
+        is_article = self.unmarked[letter.start : letter.end] == "A" and following[:1] == " "  # "A dog"
         if label.has_text and not is_article:
             return label
-        if self.shown[end : end + 1] == "-" and self.shown[end + 1 : end + 2].isalnum():  # "B-52"
+        if following[:1] == "-" and following[1:].isalnum():  # "B-52"
             return None
-        left = self.low[max(0, start - 110) : start]
-        named = say.NAMED_BEFORE.search(left[-30:]) is not None
-        if place.is_small:
-            return label._replace(certain=named) if self._is_small_label(place, left, named=named) else None
-        return self._capital(place, label, left, named=named)
-
-    def _is_chosen(self, place: _Place) -> bool:
-        return place.start in self.chosen_at
+        return self._small_label(letter, label) if letter.is_small else self._capital_label(letter, label)
 
     @rule(34, False)
-    def _is_in_a_word(self, place: _Place) -> bool:
-        """Whether a small letter goes on, or the letter is one of "N/A"."""
-        start, end, low = place.start, place.end, self.low
+    def _is_in_a_word(self, letter: _Letter) -> bool:
+        """Whether a small letter is the first of a word without blanks, or the letter is one of "N/A"."""
+        start, end, low = letter.start, letter.end, self.low
         if "n/a" in (low[start - 2 : end], low[start : end + 2]):
             return True
-        stands = place.bracket or not place.is_small or _ENDS.match(low, end)
-        return not (stands or low.endswith(("option ", "choice ", "letter "), 0, start))
-
-    def _text_from(self, place: _Place) -> tuple[str, int] | None:
-        """Return the option whose longer text a letter begins, and its end: "B, A, C", "A is closer"."""
-        whole = self.options.at(self.low, place.start) if place.bracket or not place.is_small else None
-        return whole if whole is not None and whole[1] > place.end else None
-
-    @rule("g5-mc-article-a", False)
-    def _is_small_label(self, place: _Place, left: str, *, named: bool) -> bool:
-        """Whether a small letter is chosen, named, or alone on its line; never where the question has parts."""
-        if place.letter not in self.options or self.options.has_parts:
+        if letter.bracket or not letter.is_small or _ENDS.match(low, end):
             return False
-        if not self.shown[: place.start].rpartition("\n")[2].strip(" \t-*"):
-            return not self.shown[place.end :].partition("\n")[0].strip(" \t.)*:")
-        cut = not place.bracket and place.end >= len(self.shown.rstrip()) > 100
-        return not cut and (named or self._is_chosen(place))
+        return not low.endswith(("option ", "choice ", "letter "), 0, start)
 
-    def _capital(self, place: _Place, label: Label, left: str, *, named: bool) -> Label | None:
-        """Return a capital's label: in brackets, named, chosen, or between words that go with an option."""
-        start, end, shown = place.start, place.end, self.shown
-        in_formula = any(first <= start < last for first, last in self.formulas)
-        if place.bracket in tuple("([{<") and not in_formula:
-            return label._replace(certain=True)
-        if not named and not place.bracket and not say.ALLOWED_BEFORE.search(left.rpartition("\n")[2][-30:]):
-            return label if _stands_alone(place, shown, chosen=True) and self._is_chosen(place) else None
-        call = _SYMBOL_AFTER.match(shown, end)
-        is_symbol = bool(in_formula or call or _SYMBOL_BEFORE.search(left[-4:]) or (place.bracket and not named))
-        chosen = (is_symbol or bool(label.conflict)) and self._is_chosen(place)
-        if (is_symbol and not chosen) or (call and not shown[end : end + 2].strip()):
+    def _label_of_thing(self, letter: _Letter) -> Label | None:
+        """Return the option whose text is a noun with the letter: "Point B" can be the text of option A."""
+        noun_start = self.low.rfind(" ", 0, max(0, letter.start - 1)) + 1
+        if not 0 < letter.start - noun_start < _LONGEST_NOUN:
             return None
-        if named or chosen or _stands_alone(place, shown, chosen=chosen):
-            return label._replace(certain=named or self.raw[start - 1 : start] in ("*", "_", "`", '"'))
-        return None
+        text = self.options.text_at(self.low, noun_start)
+        if text is None or text.end < letter.end:
+            return None
+        return Label(frozenset(text.letter), letter.start, letter.end, text.end, is_certain=True)
+
+    def _text_begun_by(self, letter: _Letter) -> OptionText | None:
+        """Return the longer text of an option that a letter begins: "B, A, C", "A is closer"."""
+        text = self.options.text_at(self.low, letter.start) if letter.bracket or not letter.is_small else None
+        return text if text is not None and text.end > letter.end else None
+
+    def _is_content(self, letter: _Letter) -> bool:
+        return letter.start in self.content_starts
+
+    def _is_named(self, letter: _Letter) -> bool:
+        """Whether a noun such as "option" stands before a letter."""
+        return wordings.NAMED_BEFORE.search(self._words_before(letter)) is not None
+
+    def _words_before(self, letter: _Letter) -> str:
+        return self.low[max(0, letter.start - _WORDS_BEFORE) : letter.start]
+
+    @rule("g5-mc-article-a", None)
+    def _small_label(self, letter: _Letter, label: Label) -> Label | None:
+        """Return a small letter's label: chosen or named, and at the beginning of a line alone on it.
+
+        There is none where the question has parts with small letters.
+        """
+        if letter.letter not in self.options or self.options.has_parts:
+            return None
+        if not self.unmarked[: letter.start].rpartition("\n")[2].strip(" \t-*"):
+            rest = self.unmarked[letter.end :].partition("\n")[0]
+            return None if rest.strip(" \t.)*:") else label
+        is_named = self._is_named(letter)
+        return label._replace(is_certain=is_named) if is_named or self._is_content(letter) else None
+
+    def _capital_label(self, letter: _Letter, label: Label) -> Label | None:
+        """Return a capital's label: in brackets, named, chosen, or between words that go with an option."""
+        before = self._words_before(letter)
+        in_formula = any(first <= letter.start < last for first, last in self.formulas)
+        if letter.bracket in tuple("([{<") and not in_formula:
+            return label._replace(is_certain=True)
+        is_named, is_content = self._is_named(letter), self._is_content(letter)
+        stands_alone = _stands_alone(letter, self.unmarked)
+        if not is_named and not letter.bracket and not wordings.ALLOWED_BEFORE.search(before.rpartition("\n")[2]):
+            return label if stands_alone and is_content else None
+        is_symbol = in_formula or _SYMBOL_AFTER.match(self.unmarked, letter.end) or _SYMBOL_BEFORE.search(before)
+        if is_symbol and not is_content:
+            return None
+        return label._replace(is_certain=is_named) if is_named or is_symbol or stands_alone else None
 
 
 @rule(26, [])
@@ -196,53 +216,55 @@ def _formulas(raw: str) -> list[tuple[int, int]]:
     return [m.span() for m in _FORMULA.finditer(raw) if len(_ALONE.sub("", m[0])) > 1 and not _WORDED.search(m[0])]
 
 
-def _with_brackets(shown: str, start: int, end: int) -> tuple[int, int, str]:
+def _with_brackets(unmarked: str, start: int, end: int) -> tuple[int, int, str]:
     """Return the span of a letter with the brackets or quotes around it, and the opening one; "" if there are none."""
-    first = start - 2 if shown[start - 1 : start] == " " and start > 1 else start - 1
-    last = end + 1 if shown[end : end + 1] == " " else end
-    opening, closing = shown[first : first + 1] if first >= 0 else "", shown[last : last + 1]
-    if not opening or not closing or opening not in "([{<\"'" or closing not in ")]}>\"'":
+    opening, closing = unmarked[max(0, start - 1) : start], unmarked[end : end + 1]
+    is_pair = opening and closing in _PAIRS.get(opening, ())
+    if not is_pair or _WORD_END.match(unmarked, max(0, start - 2)):
         return start, end, ""
-    if (opening in "\"'") != (closing in "\"'") or _WORD_END.match(shown, max(0, first - 1)):
-        return start, end, ""
-    return first, last + 1, opening
+    return start - 1, end + 1, opening
 
 
-def _stands_alone(place: _Place, shown: str, *, chosen: bool) -> bool:
+_PAIRS = dict.fromkeys("([{<", tuple(")]}>")) | dict.fromkeys("\"'", tuple("\"'"))
+
+
+def _stands_alone(letter: _Letter, unmarked: str) -> bool:
     """Whether what follows a bare capital lets it be an option: the end of a clause, or a word that is about it."""
-    word = _NEXT.match(shown, place.end)
+    word = _NEXT.match(unmarked, letter.end)
     if word is None:
-        return bool(_RIGHT_END.match(shown, place.end))
-    if place.letter == "I":
-        return False
-    if word[1] in say.VERBS or word[1][0] >= "\u0530":  # a Latin capital before a word in another script: "C 选项"
-        return True
-    return place.letter not in "AEOUY" and (chosen or word[1][0].isupper())
+        return bool(_RIGHT_END.match(unmarked, letter.end))
+    in_other_script = word[1][0] >= "\u0530"  # a Latin capital before a word in another script: "C 选项"
+    return letter.letter != "I" and (word[1] in wordings.VERBS or in_other_script)
 
 
-def _with_text(place: _Place, low: str, options: ChoiceOptions) -> Label:
-    """Return a label with its own text, or with the options whose text follows instead."""
-    letter, start, end = place.letter, place.start, place.end
-    label = Label(frozenset(letter), start, end, end, certain=False)
-    own = options.low.get(letter)
-    if low[start] in "([":  # "red (B)"
-        line = low[:start].rpartition("\n")[2].strip()
-        others = [k for k, t in options.low.items() if t == line]
-        if len(others) == 1 and letter not in others:
-            return label._replace(conflict=frozenset(others))
-    delimited = _DELIMITED.match(low, end)
-    behind = delimited.end() if delimited else end
-    for at in {end, behind, end + 1, end + 2}:
-        found = options.at(low, at)
-        if found is not None and (found[0] == letter or options.low[found[0]] == own):
-            return label._replace(stop=found[1], certain=True)
-    rest = low[end:].partition("\n")[0] if own else ""
-    if own and len(rest) < 2 * len(own) + 40 and rest.strip() and options.is_text_of(letter, rest):
-        return label._replace(stop=end + len(rest.rstrip(" .*")), certain=True)
-    found = options.at(low, behind) if delimited and delimited["delim"] != "|" else None
-    if found is None or letter not in options or not say.CLAUSE_END.match(low, found[1]):
+def _with_text(letter: _Letter, low: str, options: ChoiceOptions) -> Label:
+    """Return a letter's label with its own text, or with the options whose text stands beside it instead."""
+    label = Label(frozenset(letter.letter), letter.start, letter.end, letter.end)
+    if others := _other_text_before(letter, low, options):
+        return label._replace(conflict=others)
+    delimiter = _DELIMITED.match(low, letter.end)
+    text_start = delimiter.end() if delimiter else letter.end
+    # What looks like a delimiter can be the beginning of the text: "(D) -273 °C", "B. (s)he".
+    for start in (text_start, letter.end + 1, letter.end + 2):
+        text = options.text_at(low, start)
+        if text is not None and text.letter == letter.letter:
+            return label._replace(end=text.end, is_certain=True)
+    rest = low[letter.end :].partition("\n")[0]
+    if rest.strip() and options.is_text_of(letter.letter, rest):
+        return label._replace(end=letter.end + len(rest.rstrip(" .*")), is_certain=True)
+    text = options.text_at(low, text_start)
+    if text is None or letter.letter not in options or not wordings.CLAUSE_END.match(low, text.end):
         return label
-    return label._replace(stop=found[1], conflict=frozenset(found[0]))
+    return label._replace(end=text.end, conflict=frozenset(text.letter))
+
+
+def _other_text_before(letter: _Letter, low: str, options: ChoiceOptions) -> frozenset[str]:
+    """Return the only other option whose text stands before a letter in brackets, on its line: "red (B)"."""
+    if low[letter.start] not in "([":
+        return frozenset()
+    before = low[: letter.start].rpartition("\n")[2].strip()
+    letters = [k for k, text in options.lower_texts.items() if text == before]
+    return frozenset(letters) if len(letters) == 1 and letter.letter not in letters else frozenset()
 
 
 @rule("g5-mc-option-named-by-its-number", ())
@@ -250,28 +272,44 @@ def _labels_by_number(low: str, options: ChoiceOptions, span: tuple[int, int]) -
     """Yield "Option 2" and "the second option", where no option has a number of its own."""
     if options.have_numbers:
         return
-    for m in _NUMBERED.finditer(low, *span):
-        digit = m["digit"] or m["th"] or m["beon"] or (str("一二三四五".index(m["han"]) + 1) if m["han"] else "")
-        rank = int(digit) if digit else _RANKS.get(m["word"], len(options.letters))
+    for match in _NUMBERED.finditer(low, *span):
+        rank = _rank(match, last=len(options.letters))
         if rank <= len(options.letters):
-            yield Label(frozenset(options.letters[rank - 1]), m.start(), m.end(), m.end(), certain=True)
+            letter = options.letters[rank - 1]
+            yield Label(frozenset(letter), match.start(), match.end(), match.end(), is_certain=True)
+
+
+def _rank(match: re.Match[str], last: int) -> int:
+    """Return the number that a match of `_NUMBERED` gives an option, in digits or words; "last" is `last`."""
+    if match["han"]:
+        return "一二三四五".index(match["han"]) + 1
+    digit = match["digit"] or match["th"] or match["beon"]
+    return int(digit) if digit else _RANKS.get(match["word"], last)
 
 
 def _with_lists_joined(labels: list[Label], low: str) -> Iterator[Label]:
     """Join the labels of a list ("A and B") into one; a ranking ("A > C") names all of them, too."""
     joined: Label | None = None
     for label in labels:
-        between = low[joined.stop : label.start] if joined is not None else ""
-        if joined is not None and len(between) < 30 and "\n" not in between and (
-            say.CONNECTED.fullmatch(between) or say.RANKED.fullmatch(between)
-        ):  # fmt: skip
+        if joined is None:
+            joined = label
+        elif _are_one_list(low[joined.end : label.start]):
             joined = joined._replace(
-                letters=joined.letters | label.letters, end=label.end, stop=label.stop,
-                certain=joined.certain and label.certain, conflict=joined.conflict | label.conflict,
-            )  # fmt: skip
-            continue
-        if joined is not None:
+                letters=joined.letters | label.letters,
+                letter_end=label.letter_end,
+                end=label.end,
+                is_certain=joined.is_certain and label.is_certain,
+                conflict=joined.conflict | label.conflict,
+            )
+        else:
             yield joined
-        joined = label
+            joined = label
     if joined is not None:
         yield joined
+
+
+def _are_one_list(between: str) -> bool:
+    """Whether the text between two labels makes them one list, or a ranking."""
+    if len(between) >= _LONGEST_JOIN or "\n" in between:
+        return False
+    return bool(wordings.CONNECTED.fullmatch(between) or wordings.RANKED.fullmatch(between))

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers.numbers import as_number, numbers_in, simplify_numbers
 from grader.scorers.patterns import Pattern, rule
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 EDGE = " \t\n.,;:!?\"'*()[]{}<>_`$#\u3002-"
 _ARTICLE = Pattern(r"^(?:an?|the) (?=\w)")
 _PART = Pattern(r"\(?\b(?:a|i{1,3})\)")
+_LETTER = Pattern(r"(?<![\w'])([A-H])(?![\w'])")
+_ALL = Pattern(r"\W*(?:all|any) of the (?:above|these)\b|\W*all (?:of them|are (?:true|correct))\b", 2)
+_LONGEST_COMBINATION = 40
+"""Characters. In a longer option, capitals are names: "The distance of A and B is smaller than that of C and D"."""
+_LONGER_FORM, _MARGIN = 3, 20
+"""A form of a text in LaTeX is at most so many times as long, and so many characters longer."""
 _COMMON = frozenset(
     "a an the no yes not none on in at of it is one i and or to both all other others some any more less than so "
     "neither either nan na 是 否 不 有 无 对 错 在 的 了 没 上 下 大 小 多 少 一 二 三".split()
@@ -39,8 +45,14 @@ _RANKS = {word: str(rank) for rank, word in enumerate("first second third fourth
 _RANKED = Pattern(rf"(?:the )?({'|'.join(_RANKS)}) (\w+)")
 _ROMAN = Pattern(r"(?<![\w'])(?:iv|v|i{1,3})(?![\w'])")
 _DENIES = Pattern(r"\b(?:not|false|wrong|incorrect|neither|no)\b|n't\b")
-_LETTER = Pattern(r"(?<![\w'])([A-H])(?![\w'])")
-_ALL = Pattern(r"\W*(?:all|any) of the (?:above|these)\b|\W*all (?:of them|are (?:true|correct))\b", 2)
+
+
+class OptionText(NamedTuple):
+    """Where a text has the text of an option."""
+
+    letter: str
+    start: int
+    end: int
 
 
 class ChoiceOptions:
@@ -57,7 +69,7 @@ class ChoiceOptions:
         return letter in self.texts
 
     @cached_property
-    def low(self) -> dict[str, str]:
+    def lower_texts(self) -> dict[str, str]:
         """Letter to lower-cased text with single blanks and without a final full stop; empty texts are left out."""
         trimmed = {k: " ".join(without_markup(t).lower().split()).rstrip(".\u3002") for k, t in self.texts.items()}
         return {k: t for k, t in trimmed.items() if t}
@@ -76,53 +88,43 @@ class ChoiceOptions:
     @rule("C07-part-labels", False)
     def has_parts(self) -> bool:
         """Whether the question or its options have parts with small letters, "a) ... b) ...", which are no options."""
-        return any(_PART.search(text) for text in (self.question, *self.low.values()))
+        return any(_PART.search(text) for text in (self.question, *self.lower_texts.values()))
 
-    # --- options that combine others ---
+    # --- options that combine others, and numbered statements ---
 
     @cached_property
+    @rule("g5-mc-both-and-neither", {})
     def _combinations(self) -> dict[frozenset[str], str]:
-        """The set of options or numbered statements that an option combines -> its letter."""
-        found = {}
+        """The set of options that an option combines ("Both A and C", "All of the above") -> its letter."""
+        combinations = {}
         for letter, text in self.texts.items():
+            others = frozenset(self.letters) - {letter}
             if _ALL.match(text):
-                found[frozenset(self.letters) - {letter}] = letter
-            elif not text.lower().startswith("neither"):
-                named = frozenset(_LETTER.findall(text)) & set(self.letters) - {letter}
-                if len(named) > 1 and len(text) < 40:
-                    found[named] = letter
-        return found
+                combinations[others] = letter
+            elif len(text) < _LONGEST_COMBINATION and not text.lower().startswith("neither"):
+                combinations[others & set(_LETTER.findall(text))] = letter
+        return {letters: letter for letters, letter in combinations.items() if len(letters) > 1}
 
-    def may_be_part(self, letter: str) -> bool:
-        """Whether other options combine this one with others, so that its text is only a part of an answer."""
-        return (bool(self._combinations) and letter not in self._combinations.values()) or self.has_statements
-
-    @rule("g5-mc-longer-option-reworded", False)
-    def is_part(self, letter: str, low: str) -> bool:
-        """Whether a text may mean a longer option that begins with this one's text: it has one of its other words."""
-        own = self.low[letter]
-        longer = [t for k, t in self.low.items() if k != letter and own in t]
-        return any((set(t.split()) - set(own.split()) - _COMMON) & set(low.strip(" .").split()) for t in longer)
+    def is_combined(self, letter: str) -> bool:
+        """Whether another option combines this one with others, so that its text is only a part of an answer."""
+        return bool(self._combinations) and letter not in self._combinations.values()
 
     def combined(self, letters: frozenset[str]) -> frozenset[str]:
         """Return the option that combines others, if there is one; else the letters themselves."""
-        letter = self._combinations.get(letters) if len(letters) > 1 else None
-        return frozenset(letter) if letter else letters
+        return frozenset(self._combinations.get(letters, letters))
 
     @cached_property
     def _statements(self) -> dict[frozenset[str], str]:
         """Sets of numbered statements -> the option that names them ("I and III only"), if all options do."""
-        found = {frozenset(_ROMAN.findall(text)): letter for letter, text in self.low.items()}
-        return found if len(found) == len(self.letters) > 1 and sum(not one for one in found) < 2 else {}
+        letters = {frozenset(_ROMAN.findall(text)): letter for letter, text in self.lower_texts.items()}
+        without_number = sum(not numbers for numbers in letters)
+        return letters if len(letters) == len(self.letters) > 1 and without_number < 2 else {}
 
     @rule("g5-mc-statements-I-and-II")
-    def of_statements(self, low: str) -> str | None:
+    def letter_of_statements(self, low: str) -> str | None:
         """Return the option that names the numbered statements of a text that does not deny any."""
-        if not self._statements:
-            return None
-        if _DENIES.search(low):
-            return None
-        return self._statements.get(frozenset(_ROMAN.findall(low)) or frozenset("?"))
+        numbers = frozenset(_ROMAN.findall(low))
+        return self._statements.get(numbers) if numbers and not _DENIES.search(low) else None
 
     @property
     def has_statements(self) -> bool:
@@ -131,84 +133,100 @@ class ChoiceOptions:
 
     # --- texts ---
 
-    def same(self, said: str) -> list[str]:
-        """Return the letters whose text is `said`: as it is, else without marks, articles and LaTeX."""
-        exact = " ".join(said.split())
-        if len(exact) > 3 * self.longest + 20:
+    def letters_with_text(self, text: str) -> list[str]:
+        """Return the letters of the options that are a text: as it is, else without marks, articles and LaTeX."""
+        exact = " ".join(text.split())
+        if len(exact) > _LONGER_FORM * self.longest + _MARGIN:
             return []
-        near = {k: " ".join(t.split()) for k, t in self.texts.items() if t and len(t) <= 3 * len(exact) + 20}
-        for form in (str, _bare, _formula):
-            mine = form(exact)
-            letters = [k for k, t in near.items() if form(t) == mine] if mine else []
+        texts = {k: " ".join(t.split()) for k, t in self.texts.items()}
+        texts = {k: t for k, t in texts.items() if t and len(t) <= _LONGER_FORM * len(exact) + _MARGIN}
+        for plainer in (str, _bare, _formula):
+            form = plainer(exact)
+            letters = [k for k, t in texts.items() if plainer(t) == form] if form else []
             if letters:
                 return letters
-        stated = as_number(said) if _DIGIT.search(said) or "π" in said or "\\" in said else None
-        return [] if stated is None else self._letter_with_number(stated)
+        amount = as_number(text) if _DIGIT.search(text) or "π" in text or "\\" in text else None
+        return [] if amount is None else self._letters_with_number(amount)
 
     @cached_property
     def _numbers(self) -> dict[str, Number]:
         """Letter to number, of the options that are one."""
-        return {k: found for k, t in self.texts.items() if (found := as_number(t)) is not None}
+        return {k: amount for k, t in self.texts.items() if (amount := as_number(t)) is not None}
 
     @rule("g5-mc-tiny-values", [])
-    def _letter_with_number(self, stated: Number) -> list[str]:
-        """Return the only letter whose number, with its unit, is the stated one, in a list."""
-        if stated.unit and not stated.is_measure and any(own.is_measure for own in self._numbers.values()):
+    def _letters_with_number(self, amount: Number) -> list[str]:
+        """Return the only letter whose number, with its unit, is an amount, in a list; else none.
+
+        A word that is no unit of measurement is none of the question's: "5 apples" is not "5 kg".
+        """
+        if amount.unit and not amount.is_measure and any(own.is_measure for own in self._numbers.values()):
             return []
-        same = [k for k, own in self._numbers.items() if own.same_amount(stated)]
-        return same if len(same) == 1 else []
+        letters = [k for k, own in self._numbers.items() if own.same_amount(amount)]
+        return letters if len(letters) == 1 else []
 
     @rule("g5-mc-latex-value-and-unit", frozenset())
-    def of_numbers(self, text: str) -> set[str]:
-        """Return the letters whose numbers are in a text, whole."""
+    def letters_of_numbers(self, text: str) -> set[str]:
+        """Return the letters whose number stands in a text, not as a part of a longer one; "one" is a pronoun."""
         if not self._numbers:
             return set()
-        stated = (one for one in numbers_in(simplify_numbers(text)) if one.text.lower() != "one")
-        return {letter for one in stated for letter in self._letter_with_number(one)}
+        amounts = [amount for amount in numbers_in(simplify_numbers(text)) if amount.text.lower() != "one"]
+        return {letter for amount in amounts for letter in self._letters_with_number(amount)}
 
     @rule("C11-latex-declaration", False)
-    def is_text_of(self, letter: str, said: str) -> bool:
-        """Whether `said` is an option's text but for its marks, blanks and LaTeX."""
-        mine = _MARK.sub("", self.low.get(letter, "")).strip(".")
-        return bool(mine) and _MARK.sub("", said.lower()).strip(".") == mine
+    def is_text_of(self, letter: str, text: str) -> bool:
+        """Whether a text is an option's text but for its marks, blanks and LaTeX."""
+        own = self.lower_texts.get(letter, "")
+        if len(text) > 2 * len(own) + 2 * _MARGIN:
+            return False
+        form = _MARK.sub("", own).strip(".")
+        return bool(form) and _MARK.sub("", text.lower()).strip(".") == form
 
-    def at(self, low: str, start: int) -> tuple[str, int] | None:
-        """Return (letter, end) of the longest option text that begins at `start` of a lower-cased text, or None."""
-        found = [
-            (start + len(text), letter)
-            for letter, text in self.low.items()
+    @rule("g5-mc-longer-option-reworded", False)
+    def may_mean_longer_option(self, letter: str, low: str) -> bool:
+        """Whether a text has words of an option that is longer than this one and contains its text."""
+        own = self.lower_texts[letter]
+        longer = [t for k, t in self.lower_texts.items() if k != letter and own in t]
+        words = set(low.strip(" .").split())
+        return any((set(t.split()) - set(own.split()) - _COMMON) & words for t in longer)
+
+    def text_at(self, low: str, start: int) -> OptionText | None:
+        """Return the longest option text that begins at a position of a lower-cased text; None if none does."""
+        texts = [
+            OptionText(letter, start, start + len(text))
+            for letter, text in self.lower_texts.items()
             if low.startswith(text, start) and not _goes_on(low, start + len(text), text)
         ]
-        return max(found)[::-1] if found else None
+        return max(texts, key=lambda text: (text.end, text.letter), default=None)
 
-    def places(self, low: str, first: int, last: int) -> list[tuple[int, int, frozenset[str]]]:
-        """Return every (start, end, letters) of an option text in a span; longer ones hide shorter ones."""
-        found = sorted(
-            (
-                (at, at + len(text), letter)
-                for letter, text in self._findable
-                for at in _positions(low, text, first, last)
-            ),
-            key=lambda place: (place[0], -place[1]),
-        )
-        outer: list[tuple[int, int, frozenset[str]]] = []
-        for start, end, letter in found:
-            if not outer or end > outer[-1][1]:
-                outer.append((start, end, frozenset(letter)))
+    def texts_in(self, low: str, first: int, last: int) -> list[OptionText]:
+        """Return every option text in a span; longer ones hide shorter ones."""
+        texts = [
+            OptionText(letter, start, start + len(text))
+            for letter, text in self._searchable_texts
+            for start in _positions(low, text, first, last)
+        ]
+        outer: list[OptionText] = []
+        for text in sorted(texts, key=lambda text: (text.start, -text.end)):
+            if not outer or text.end > outer[-1].end:
+                outer.append(text)
         return outer
 
     @cached_property
-    def _findable(self) -> list[tuple[str, str]]:
-        """(letter, text) with and without its article, of texts that are not too common to be found."""
-        both = [(k, form) for k, t in self.low.items() for form in {t, _ARTICLE.sub("", t), _SPELLED.get(t, t)}]
-        both += [
-            (k, form) for k, t in self.low.items() if (ranked := _RANKED.fullmatch(t)) for form in _ordinals(ranked)
-        ]
-        return [
-            (k, t)
-            for k, t in both
-            if not all(word in _COMMON for word in t.split()) and not (len(t) == 1 and t.isascii() and t.isalpha())
-        ]
+    def _searchable_texts(self) -> list[tuple[str, str]]:
+        """(letter, text) in each spelling of an option that is not too common to be found."""
+        spellings = [(letter, spelling) for letter, text in self.lower_texts.items() for spelling in _spellings(text)]
+        return [(letter, text) for letter, text in spellings if not _is_common(text)]
+
+
+def _spellings(text: str) -> set[str]:
+    """Return a text with and without its article, with a number in words or digits, "the second image" as "image 2"."""
+    ranked = _RANKED.fullmatch(text)
+    return {text, _ARTICLE.sub("", text), _SPELLED.get(text, text), *(_ordinals(ranked) if ranked else ())}
+
+
+def _is_common(text: str) -> bool:
+    """Whether running text has a text also where it means no option: common words, a letter."""
+    return all(word in _COMMON for word in text.split()) or (len(text) == 1 and text.isascii() and text.isalpha())
 
 
 @rule(8, ())

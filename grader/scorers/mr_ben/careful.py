@@ -18,7 +18,7 @@ from grader.scorers.mr_ben.official import MrBenReading
 from grader.scorers.mr_ben.stance import LONGEST, Stance, stance
 from grader.scorers.mr_ben.step import NOT_APPLICABLE, code_line, number_of_quoted_step, step_in_line, step_in_prose
 from grader.scorers.patterns import Pattern
-from grader.scorers.places import fields, review, settle_fields
+from grader.scorers.places import fields, read_review, settle_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenReading:
     """Read a response as a person does. `solution` helps to recognise quoted steps and code lines."""
-    reply = review(text)
+    reply = read_review(text)
     if reply.problem == "unclosed_reasoning":
         return MrBenReading(
             correctness=None,
@@ -59,7 +59,7 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
 
 def careful_decision(text: str) -> Literal["correct", "wrong"] | None:
     """Return the judge's decision; None if a person could not tell (the judge is then asked again)."""
-    reply = review(text)
+    reply = read_review(text)
     verdict = settle_fields(reply, fields(reply)["verdict"], partial(_verdict, reply, prose=False), _is_same)
     if verdict is None or verdict.several or verdict.value is None:
         return None
