@@ -1,4 +1,4 @@
-"""Whether a reference solution runs with a second hash seed: not if its source shows that its answers never differ."""
+"""The runs of a reference solution: a second one, with another hash seed, if its answers may depend on it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from grader.files.python_source import tree_from
 from grader.sandbox.values import has_sets
+from grader.scorers.execution.candidate import Candidate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+HASH_SEEDS = 0, 1
 _HASHING = {"set", "frozenset", "hash", "id"}
 _FIXED_MODULES = {
     "__future__", "bisect", "cmath", "collections", "copy", "decimal", "fractions", "functools", "hashlib", "heapq",
@@ -24,6 +26,17 @@ _VARYING_NAMES = _HASHING | {
 """Names that give access to hash values, addresses, random numbers, files, or to other names."""
 _SET_OPERATORS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
 """The operations on the keys or items of a dictionary that make a set. `operator` has functions for them."""
+
+
+def reference_candidates(
+    qid: str, source: str, calls: Sequence[str], *, preceding: str, reports_side_effects: bool = False
+) -> list[Candidate]:
+    """Return a reference solution once for each hash seed that it needs. `preceding`: the code that runs before it."""
+    seeds = HASH_SEEDS if can_vary(f"{preceding}\n{source}", calls) else HASH_SEEDS[:1]
+    return [
+        Candidate(qid=qid, source=source, role="reference", hash_seed=seed, reports_side_effects=reports_side_effects)
+        for seed in seeds
+    ]
 
 
 def can_vary(source: str, calls: Iterable[str]) -> bool:

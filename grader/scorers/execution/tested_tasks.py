@@ -12,8 +12,8 @@ from grader.sandbox import values
 from grader.sandbox.answer import NOTHING_DONE, Answers, Executed, Judgement, Likeness, Recorded
 from grader.scorers.execution import jobs
 from grader.scorers.execution.answering import AnswerRequest
-from grader.scorers.execution.candidate import Candidate, Verdict
-from grader.scorers.execution.reference_runs import can_vary
+from grader.scorers.execution.candidate import Verdict
+from grader.scorers.execution.reference_runs import reference_candidates
 from grader.scorers.execution.states import NOTHING_TO_COMPARE, Judgeable, NotJudgeable, NotPrepared, State
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from grader.sandbox.answer import ProcessEvidence
     from grader.scorers.execution.answering import Context
+    from grader.scorers.execution.candidate import Candidate
     from grader.scorers.execution.job_runner import JobOrFactory
     from grader.scorers.execution.spool import StoredAnswers
 
@@ -31,7 +32,6 @@ UNFINISHED = "recording the calls of its tests did not finish"
 MEMORY = "it needs more memory than the limit, so give more with --memory"
 FEW_ANSWERS = 64
 """If a program has used up its time after more answers than this, it may have needed it to send them."""
-HASH_SEEDS = 0, 1
 
 
 class _ReferenceFailed(msgspec.Struct, frozen=True):
@@ -142,11 +142,8 @@ class TestedTasks:
         return state._replace(expected_runs=runs)
 
     def _reference_candidates(self, qid: str, state: Judgeable) -> list[Candidate]:
-        """Return a reference solution; with two hash seeds if its answers may depend on it."""
         task = self._tasks[qid]
-        source = task.reference or ""
-        seeds = HASH_SEEDS if can_vary(f"{task.signature.source}\n{source}", state.calls) else HASH_SEEDS[:1]
-        return [Candidate(qid=qid, source=source, role="reference", hash_seed=seed) for seed in seeds]
+        return reference_candidates(qid, task.reference or "", state.calls, preceding=task.signature.source)
 
     def _without_failed_references(self, failures: Mapping[str, str]) -> dict[str, State | _ReferenceFailed]:
         """Return the states of tasks whose reference solution fails, for these reasons.

@@ -21,7 +21,7 @@ from grader.scorers.execution.candidate import Candidate, Verdict
 from grader.scorers.execution.inputs import livecodebench, outputs
 from grader.scorers.execution.inputs.cases import ExpectedAnswers
 from grader.scorers.execution.inputs.comparing import ComparisonPlan, OutputComparer, cases_of_task
-from grader.scorers.execution.reference_runs import can_vary
+from grader.scorers.execution.reference_runs import reference_candidates
 from grader.scorers.execution.states import (
     NOTHING_TO_COMPARE,
     BrokenReference,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from grader.scorers.execution.candidate import Output, Readings
     from grader.scorers.execution.inputs.cases import Cases
 
-HASH_SEEDS = 0, 1
 NO_OUTPUTS = "every expected output is null, so nothing can be compared"
 MAX_NAMED = 10
 """Number of broken reference solutions that an error names."""
@@ -101,7 +100,16 @@ class InputTasks:
 
         `report_side_effects`: what these functions print or change in their arguments is their answer.
         """
-        references = {qid: self._reference_candidates(qid, report_side_effects) for qid in qids}
+        references = {
+            qid: reference_candidates(
+                qid,
+                self._tasks[qid].solution_source,
+                self._calls(qid),
+                preceding=self._protocol.prelude,
+                reports_side_effects=report_side_effects,
+            )
+            for qid in qids
+        }
         candidates = [candidate for task_references in references.values() for candidate in task_references]
         requests = [self._request(candidate, REFERENCE_SECONDS, values.MOST) for candidate in candidates]
         self._collector.collect("running references", requests)
@@ -139,17 +147,6 @@ class InputTasks:
         if expected.by_side_effect and is_finished and all(comparison.is_silent for comparison in comparisons):
             return NotJudgeable(NOTHING_TO_COMPARE, official=state)
         return state
-
-    def _reference_candidates(self, qid: str, report_side_effects: bool) -> list[Candidate]:
-        """Return a reference solution; with two hash seeds if its answers may depend on it."""
-        source = self._tasks[qid].solution_source
-        varies = can_vary(f"{self._protocol.prelude}\n{source}", self._calls(qid))
-        return [
-            Candidate(
-                qid=qid, source=source, role="reference", hash_seed=seed, reports_side_effects=report_side_effects
-            )
-            for seed in (HASH_SEEDS if varies else HASH_SEEDS[:1])
-        ]
 
     def _reference_plan(self, qid: str, references: Sequence[Candidate]) -> tuple[ComparisonPlan, ExpectedAnswers]:
         """Return how a reference solution's answers are compared with those of its other runs, and with themselves.
