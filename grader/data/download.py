@@ -104,6 +104,7 @@ def _resume_download(url: str, file: IO[bytes], observer: Observer, name: str, p
 
 
 def _append(url: str, file: IO[bytes], observer: Observer, name: str) -> None:
+    """Append what the server still has of a file; it may send only the rest, or all again."""
     import requests
 
     begin = file.seek(0, 2)
@@ -120,6 +121,7 @@ def _append(url: str, file: IO[bytes], observer: Observer, name: str) -> None:
 
 
 def _write(response: requests.Response, file: IO[bytes], observer: Observer, name: str, begin: int) -> None:
+    """Write a response to a file, and show the progress; raises ConnectionError if it was cut off."""
     import requests
 
     length = int(response.headers.get("Content-Length") or 0)

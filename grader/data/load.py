@@ -257,6 +257,7 @@ def _to_table(loaded: datasets.Dataset, wanted: ColumnSet) -> DataTable:
 
 
 def _read_hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: ColumnSet) -> DataTable:
+    """Load a split from the hub; raises DataUnavailableError, also for another number of rows than declared."""
     source = benchmark.split(split)[1]
     declared = benchmark.protocols[protocol]
     if declared.rows and not revision:

@@ -291,6 +291,7 @@ class _TableReader:
         return bool(text) and longer != [*plain, ""]
 
     def _header(self, header: list[str] | None) -> list[str]:
+        """Return the column names, of which no two are equal; raises InputError for a line that cannot be a header."""
         if header is None:
             _refuse_empty(self._path)
         if not any(header):

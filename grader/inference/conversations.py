@@ -60,6 +60,7 @@ def make_plan(
 def _step(
     turn: Turn, task: Task, image: Callable[[Task], bytes | None], request_settings: RequestSettings, sample: int
 ) -> Step:
+    """Return the request of one turn for one sample; its messages are built, and its image read, when it is sent."""
     shows_images = turn.shows_images and not request_settings.without_images
 
     def build(texts: Mapping[str, str]) -> tuple[Message, ...]:

@@ -126,6 +126,7 @@ class Log:
         os.fsync(file.fileno())
 
     def _remember(self, record: RequestRecord, offset: int) -> None:
+        """Note where a reply stands, or why a request failed. Of several replies to a request, the first counts."""
         key = record.qid, record.sample, record.stage
         self.usage += record.usage
         self.failures.pop(key, None)

@@ -61,6 +61,7 @@ def _records(task: list[Conversation], plan: Plan, log: Log, written: Written) -
 
 
 def _record(samples: list[tuple[RequestRecord, str]], plan: Plan) -> dict[str, Any]:
+    """Return the record of a prediction file for samples with the same prompt."""
     first = samples[0][0]
     return {
         "qid": first.qid,

@@ -62,6 +62,7 @@ class ResumeCheck:
             yield from self._differences_from_request(log, reply, conversation)
 
     def _differences_from_request(self, log: Log, reply: RequestRecord, conversation: Conversation) -> Iterator[str]:
+        """Yield how the request of a reply differs from that of now, which is built from the replies before it."""
         texts: dict[str, str] = {}
         for step in conversation.steps:
             if step.stage == reply.stage:
@@ -79,6 +80,7 @@ class ResumeCheck:
 
 
 def _settings(reply: RequestRecord, now: dict[str, object]) -> Iterator[str]:
+    """Yield the settings in which a reply and the request of now differ."""
     # Compare after a round trip through JSON, in which tuples become lists.
     now = msgspec.json.decode(msgspec.json.encode(now))
     for name in sorted(reply.settings.keys() | now.keys()):

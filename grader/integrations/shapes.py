@@ -101,6 +101,7 @@ def mbpp(row: Row) -> dict[str, Any]:
 
 
 def _mapping(value: Any, *needed: str) -> dict[str, Any]:
+    """Return an object, also from JSON, that has these columns; raises UsageError."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -114,6 +115,7 @@ def _mapping(value: Any, *needed: str) -> dict[str, Any]:
 
 
 def _items(row: Mapping[str, Any], name: str) -> list[Any]:
+    """Return the list in a column, also from JSON or an array; raises UsageError."""
     value = row[name]
     if isinstance(value, str):
         try:

@@ -169,6 +169,7 @@ class OpenAIJudge:
             self._cost = msgspec.structs.replace(self._cost, **sums)
 
     def _from_cache(self, questions: Sequence[JudgeQuestion]) -> dict[str, JudgeReply]:
+        """Return the cached replies that are readable for their questions, by qid."""
         if self._cache is None:
             return {}
         keys = {question.qid: self._key(question) for question in questions}

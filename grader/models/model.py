@@ -262,6 +262,7 @@ class Model:
             return Reply(error=f"{self.address} sent {NOT_A_COMPLETION}"), 1, None
 
     def _body(self, request: Request) -> dict[str, Any]:
+        """Return the settings to send, as this model wants them: see `_adapt_requests`."""
         fields = request.fields()
         if self.has_no_temperature:
             fields.pop("temperature", None)
@@ -296,6 +297,7 @@ class Model:
         return Reply(error=self.stopped), 0, None
 
     def _status_error(self, error: openai.APIStatusError) -> str:
+        """Return what an HTTP status means for the user, and what to check."""
         status, server = error.status_code, self._server
         reply = f"{self.address} replied with HTTP {status}"
         if status < 400:

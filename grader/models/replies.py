@@ -83,6 +83,7 @@ def read(content: bytes) -> Reply:
 
 
 def _read_choice(choice: _Choice, usage: Usage) -> Reply:
+    """Return the reply in the first choice of a chat completion, its reasoning apart."""
     message, finish = choice.message, choice.finish_reason if isinstance(choice.finish_reason, str) else ""
     content = _joined(message.content) or message.refusal or ""
     # vLLM renamed `reasoning_content` to `reasoning`; servers use either.
@@ -95,6 +96,7 @@ def _read_choice(choice: _Choice, usage: Usage) -> Reply:
 
 
 def _why_no_answer(answer: str, finish: str, *, has_reasoning: bool) -> str | None:
+    """Return why a reply is no answer; None if it is one. A reply that was cut is one, if it has any text."""
     if finish in {"error", "abort"}:
         return f"the server stopped the reply (finish_reason {finish!r})"
     if finish == "content_filter":

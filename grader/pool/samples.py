@@ -88,6 +88,7 @@ class TaskRegistry:
         return task
 
     def _parse_row(self, data: bytes) -> Task:
+        """Return the task of a sample's row, which is JSON; raises UsageError."""
         columns = self._declared.columns
         try:
             row: dict[str, Any] = {columns.id: "the sample's row"} | msgspec.json.decode(data, type=dict)

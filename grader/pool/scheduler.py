@@ -161,6 +161,7 @@ class Scheduler:
             return [unscored(items[0].request, f"it could not be scored ({type(error).__name__}: {error})", "task")]
 
     def _deliver(self, lane: Lane, items: list[QueuedSample], results: Sequence[SampleResult]) -> None:
+        """Deliver results. Samples that infrastructure failed on are scored again, a few times."""
         with self._changed:
             self._failing_since, self._state.problem = 0.0, ""
             repeated = []

@@ -99,6 +99,7 @@ def connect(pool_settings: PoolSettings, seconds: float) -> socket.socket:
 
 
 def _connect_or_start(pool_settings: PoolSettings, seconds: float) -> socket.socket:
+    """Return a connection to the process; without one, start it, unless another client is doing so."""
     deadline = time.monotonic() + seconds
     for _ in range(TRIES):
         if (connection := try_connect(pool_settings.name, deadline)) is not None:

@@ -114,6 +114,7 @@ def _question_of(evidence: Evidence) -> str:
 
 
 def _is_same_question(ours: str, theirs: str) -> bool | None:
+    """Whether a question of the file is that of the data, wrapped in a prompt, cut, or with small changes."""
     plain_ours, plain_theirs = plain(ours), plain(theirs)
     if not plain_ours or not plain_theirs:
         return None
@@ -178,6 +179,7 @@ def _option_list(options: Mapping[str, str]) -> str:
 
 
 def _has_same_gold(task: Task, evidence: Evidence) -> bool | None:
+    """Whether a gold answer of the file can mean that of the data."""
     if not task.options:
         return _has_same_answer(task.golds, evidence.golds)
     gold_text = _without_letters(task.options).get(task.gold or "")

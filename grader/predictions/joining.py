@@ -65,6 +65,7 @@ def _with_task_in_ids(file: PredictionFile) -> PredictionFile:
 
 
 def _join(files: Sequence[PredictionFile]) -> PredictionFile:
+    """Return files as one, named after all of them, with the path of the first one's folder."""
     merger = Merger()
     for record in (record for file in files for record in file.records):
         merger.put(record)

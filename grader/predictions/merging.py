@@ -132,6 +132,7 @@ def _models(records: list[PredictionRecord]) -> dict[str, None]:
 
 
 def _merge_records(records: list[PredictionRecord]) -> PredictionRecord:
+    """Return the records of a qid as one. What only some of them have is filled up for the others."""
     first = records[0]
     if len(records) == 1:
         return first

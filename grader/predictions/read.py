@@ -301,6 +301,7 @@ class _FileReader:
     # --- what a file without known records may be ---
 
     def _object_problem(self, value: Row) -> str:
+        """Return what a file with one object may be, if no format knows it, and what to do."""
         if {"schema", "metrics", "samples"} <= value.keys():
             return 'this is a results file of grade, not predictions; rescore it with "grade PREDICTIONS --score-only"'
         if {"results", "configs"} <= value.keys():

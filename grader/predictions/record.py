@@ -78,8 +78,8 @@ def _id_text(cell: object) -> str:
     if isinstance(cell, float) and not cell.is_integer():
         return ""
     text = cell_text(cell).strip()
-    whole = _INTEGRAL_FLOAT.fullmatch(text)
-    return whole[1] if whole else text
+    match = _INTEGRAL_FLOAT.fullmatch(text)
+    return match[1] if match else text
 
 
 def _outputs(form: Format, row: Row) -> tuple[str, list[str]] | Flaw:
@@ -167,6 +167,7 @@ def _missing_fields(row: Row) -> Iterator[Flaw]:
 
 
 def _qid_flaws(row: Row) -> Iterator[Flaw]:
+    """Yield what is wrong with the qid of a record in grade's own format."""
     qid = row.get("qid", "-")
     if isinstance(qid, float):
         yield Flaw(
@@ -179,6 +180,7 @@ def _qid_flaws(row: Row) -> Iterator[Flaw]:
 
 
 def _prediction_flaws(row: Row) -> Iterator[Flaw]:
+    """Yield what is wrong with the predictions of a record in grade's own format."""
     predictions, path = row.get("predictions", [""]), ("predictions",)
     if isinstance(predictions, str):
         yield Flaw(path=path, message='expected a list of strings, found a bare string; wrap it in a list: ["..."]')
@@ -216,6 +218,7 @@ def tidy_fields(fields: Row) -> list[Flaw]:
 
 
 def _json_safe(value: object, depth: int) -> object:
+    """Return a value that JSON can hold: without NaN. Raises RecursionError if it is nested too deep."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if depth > MAX_DEPTH:

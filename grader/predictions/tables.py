@@ -75,6 +75,7 @@ def _text_rows(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
 
 
 def _csv_rows(reader: Reader, mark: str) -> Iterator[TableRow]:
+    """Yield the rows of a text table; raises TableFault for a row with another number of cells than the header."""
     start = 1
     try:
         header = [name.strip() for name in next(reader)]

@@ -133,6 +133,7 @@ class Channel(ABC):
             raise SupervisorLostError(f"not a message: {error}") from error
 
     def _take(self, count: int, deadline: float) -> bytes:
+        """Return the next bytes, exactly so many; raises SupervisorLostError at the deadline."""
         while len(self._received) < count:
             try:
                 self._read(max(0.0, deadline - time.monotonic()))

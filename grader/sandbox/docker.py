@@ -39,6 +39,7 @@ SOCKET_SECONDS = 60.0
 OWNER_LABEL = f"{image.LABEL}.owner"
 CAPABILITIES = ["SETUID", "SETGID", "KILL", "SYS_NICE"]
 PIDS = 256
+"""Maximum number of processes and threads in a container."""
 SHARES, LOW_SHARES = 1024, 64
 """The share of the cores of a container: the engine's usual one, and a sixteenth of it while its program is slow. Seven
 slow ones together get less than a quick one."""
@@ -211,6 +212,7 @@ class Docker:
         return ContainerSupervisor(self._client, self._image.id, self._options(index, lint=lint))
 
     def _options(self, index: int, *, lint: bool) -> dict[str, Any]:
+        """Return how a container is created: no network, no rights, one core, and limits on all that can be filled."""
         from docker.types import Ulimit
 
         memory = self._limits.sandbox_bytes + SUPERVISOR_BYTES
