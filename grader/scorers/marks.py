@@ -14,34 +14,37 @@ def answer_between(text: str, marks: tuple[str, str]) -> tuple[int, int] | None:
     one is an end. If the end of a longer mark is missing, the text is all that follows.
     """
     visible, _ = hide_reasoning(text)
-    first, second = marks
-    if len(first) == len(second) == 1 and first != second:
-        return _last_pair(visible, first, second)
-    starts = [match.end() for match in re.finditer(re.escape(first), visible)]
-    if first == second:
+    opening, closing = marks
+    if len(opening) == len(closing) == 1 and opening != closing:
+        return _last_pair(visible, opening, closing)
+    starts = [match.end() for match in re.finditer(re.escape(opening), visible)]
+    if opening == closing:
         starts = starts[::2]
     if not starts:
         return None
     start = starts[-1]
-    end = visible.find(second, start)
-    return _trimmed(visible, start, len(visible) if end < 0 else end)
+    end = visible.find(closing, start)
+    return _trimmed_span(visible, start, len(visible) if end < 0 else end)
 
 
-def _last_pair(text: str, first: str, second: str) -> tuple[int, int] | None:
-    found, opened, depth = None, 0, 0
-    for sign in re.finditer(f"[{re.escape(first + second)}]", text):
-        if sign[0] == first:
-            opened = opened if depth else sign.start()
+def _last_pair(text: str, opening: str, closing: str) -> tuple[int, int] | None:
+    """Return what is between the last outermost pair of two signs that is not empty and not part of a formula."""
+    span, start, depth = None, 0, 0
+    for sign in re.finditer(f"[{re.escape(opening + closing)}]", text):
+        if sign[0] == opening:
+            start = start if depth else sign.start()
             depth += 1
         elif depth:
             depth -= 1
-            before = text[opened - 1 : opened]
-            if not depth and not (before.isalnum() or before in ("^", "_", second, "\\")):
-                found = _trimmed(text, opened + 1, sign.start()) or found
-    return found
+            before = text[start - 1 : start]
+            is_in_formula = before.isalnum() or before in ("^", "_", closing, "\\")
+            if not depth and not is_in_formula:
+                span = _trimmed_span(text, start + 1, sign.start()) or span
+    return span
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
+def _trimmed_span(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return a span without the blanks at its ends; None if nothing is left."""
     content = text[start:end]
     start += len(content) - len(content.lstrip())
     return (start, start + len(content.strip())) if content.strip() else None

@@ -14,7 +14,7 @@ from typing import Any
 
 from grader.predictions.reasoning import hide_reasoning
 from grader.scorers import place_wordings as wordings
-from grader.scorers.patterns import Pattern, rule
+from grader.scorers.patterns import Pattern, heuristic
 from grader.scorers.plain_text import BOUNDARY, blank, plain, without_markup
 
 LONGEST_WITH_REASONING = 1_000_000
@@ -53,19 +53,19 @@ class OwnWords:
         """What `places.claims` has found in it; None: not looked for yet."""
 
     @cached_property
-    def low(self) -> str:
+    def lower(self) -> str:
         """The text in lower case, of the same length."""
         return self.text.lower()
 
     @cached_property
-    def shown(self) -> str:
+    def unmarked(self) -> str:
         """The text without markup, of the same length."""
         return without_markup(self.text)
 
     @cached_property
-    def shown_low(self) -> str:
+    def unmarked_lower(self) -> str:
         """The text without markup, in lower case."""
-        return self.shown.lower()
+        return self.unmarked.lower()
 
     @cached_property
     def heeds_refusals(self) -> bool:
@@ -91,7 +91,7 @@ class OwnWords:
         return len(body) > _MANY_WORDS and BOUNDARY.search(before_last) is not None
 
     @cached_property
-    @rule(13, False)
+    @heuristic(13, False)
     def loops(self) -> bool:
         """Whether the same words come again and again until the text is cut off."""
         body = self.text.strip()
@@ -100,24 +100,24 @@ class OwnWords:
     @cached_property
     def sentences(self) -> list[tuple[int, int]]:
         """The sentences that can answer without a form, in order."""
-        spans = _without_refusals(self.low, self.all_sentences) if self.heeds_refusals else self.all_sentences
+        spans = _without_refusals(self.lower, self.all_sentences) if self.heeds_refusals else self.all_sentences
         return _without_rows(self.text, spans) or spans
 
     @cached_property
     def all_sentences(self) -> list[tuple[int, int]]:
         """The sentences without courtesies, questions and explanations under a heading, but with refusals."""
-        return _without_frame(self.low, sentences_in(self.text))
+        return _without_frame(self.lower, sentences_in(self.text))
 
     @cached_property
     def refuses(self) -> bool:
         """Whether no sentence is left that answers, because one of them says that there is no answer."""
-        return not self.sentences and wordings.REFUSES.search(self.low) is not None
+        return not self.sentences and wordings.REFUSES.search(self.lower) is not None
 
     @cached_property
     def has_refused(self) -> bool:
         """Whether a sentence says that there is no answer, and does not only doubt."""
         spans = self.all_sentences if self.heeds_refusals else []
-        return any(wordings.REFUSES.search(self.low, *span) and not _only_doubts(self.low, *span) for span in spans)
+        return any(wordings.REFUSES.search(self.lower, *span) and not _only_doubts(self.lower, *span) for span in spans)
 
     @cached_property
     def asked(self) -> frozenset[str]:
@@ -243,41 +243,41 @@ def _without_rows(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, in
     return [span for span, start in zip(spans, line_starts, strict=True) if start not in rows]
 
 
-def _without_frame(low: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _without_frame(lower: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Leave out courtesies, questions, and explanations under a heading."""
-    heading = wordings.EXPLAINS.search(low)
+    heading = wordings.EXPLAINS.search(lower)
     if heading and any(end <= heading.start() for _, end in sentences):
         sentences = [span for span in sentences if span[1] <= heading.start()]
     return [
         (start, end)
         for start, end in sentences
-        if not wordings.COURTESY.match(low, start, end) and low[end - 1] not in "?\uff1f"
+        if not wordings.COURTESY.match(lower, start, end) and lower[end - 1] not in "?\uff1f"
     ]
 
 
-@rule("g5-mc-not-sure-but", False)
-def _only_doubts(low: str, start: int, end: int) -> bool:
+@heuristic("g5-mc-not-sure-but", False)
+def _only_doubts(lower: str, start: int, end: int) -> bool:
     """Whether a refusal is only a doubt, or chooses nevertheless."""
-    return bool(wordings.HEDGES.search(low, start, end) or wordings.NEVERTHELESS.search(low, start, end))
+    return bool(wordings.HEDGES.search(lower, start, end) or wordings.NEVERTHELESS.search(lower, start, end))
 
 
-def _without_refusals(low: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _without_refusals(lower: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Leave out refusals and all before them; of a sentence that only doubts, the doubt.
 
     "I am not sure, but it is red" says "it is red".
     """
     answering: list[tuple[int, int]] = []
     for start, end in sentences:
-        refusal = wordings.REFUSES.search(low, start, end)
+        refusal = wordings.REFUSES.search(lower, start, end)
         if refusal is None:
             answering.append((start, end))
             continue
-        is_doubt = _only_doubts(low, start, end)
-        turns = [turn.end() for turn in [wordings.NEVERTHELESS.search(low, start, end)] if turn]
-        comma = low.find(",", refusal.end(), end) + 1
+        is_doubt = _only_doubts(lower, start, end)
+        turns = [turn.end() for turn in [wordings.NEVERTHELESS.search(lower, start, end)] if turn]
+        comma = lower.find(",", refusal.end(), end) + 1
         if is_doubt and comma:
             turns.append(comma)
-        choices = [(turn, end) for turn in turns if not wordings.REFUSES.search(low, turn, end)]
+        choices = [(turn, end) for turn in turns if not wordings.REFUSES.search(lower, turn, end)]
         answering = [*(answering if is_doubt else []), *choices[:1]]
     return answering
 

@@ -18,6 +18,8 @@ public report that needs it, or the principle that has few cases in data.
 
 
 class _Pattern:
+    """A regular expression with the methods of `re.Pattern`."""
+
     lines: Mapping[str, Lines] = {}
     """The lines of its wordings, by their place in the form."""
     form = ""
@@ -41,35 +43,41 @@ else:
 
 
 def wordings(form: str, flags: int = 0, **lines: Lines) -> re.Pattern[str]:
-    """Return a pattern whose form has `<name>` where one of the lines of that name stands."""
-    pattern = form
+    """Return a pattern whose form has `<name>` where one of the lines of that name stands.
+
+    It keeps its form and lines, so that `make counts` can leave out one line at a time.
+    """
+    expression = form
     for name, alternatives in lines.items():
-        pattern = pattern.replace(f"<{name}>", f"(?:{'|'.join(alternatives)})")
-    compiled = _Pattern(pattern, flags)
-    compiled.form, compiled.lines = form, lines
-    return compiled  # type: ignore[return-value]
+        expression = expression.replace(f"<{name}>", f"(?:{'|'.join(alternatives)})")
+    pattern = _Pattern(expression, flags)
+    pattern.form, pattern.lines = form, lines
+    return pattern  # type: ignore[return-value]
 
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
-def rule(why: int | str, off: object = None) -> Callable[[F], F]:
-    """Mark a function as a rule beside the principles; it returns `off` where it says nothing. `why`: see `Lines`."""
+def heuristic(reason: int | str, when_disabled: object = None) -> Callable[[F], F]:
+    """Register a function that decides beside the principles, so that `make counts` can count what it decides.
+
+    `reason`: as that of a line, see `Lines`. `when_disabled`: what the function returns if it decides nothing.
+    """
 
     def register(function: F) -> F:
-        RULES.append(Rule(function, why, off))
+        HEURISTICS.append(Heuristic(function, reason, when_disabled))
         return function
 
     return register
 
 
-class Rule(NamedTuple):
-    """A rule beside the principles."""
+class Heuristic(NamedTuple):
+    """A function that decides beside the principles."""
 
     function: Callable[..., Any]
-    why: int | str
-    off: object
+    reason: int | str
+    when_disabled: object
 
 
-RULES: list[Rule] = []
-"""The rules of all modules that are imported."""
+HEURISTICS: list[Heuristic] = []
+"""The heuristics of all modules that are imported."""

@@ -276,8 +276,6 @@ DOUBTED_BEFORE = wordings(
     },
 )
 """Only considers what follows, or compares with it: "it could be", "than"."""
-BUT = Pattern(r"\b(?:but|however)\b")
-"""Words that end a doubt."""
 DOUBTED_AFTER = wordings(
     r"\s*+<said>",
     said={

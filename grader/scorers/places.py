@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 from grader.scorers import place_wordings as wordings
 from grader.scorers.own_words import OwnWords, content_words, own_words, sentences_in
-from grader.scorers.patterns import Pattern, rule
+from grader.scorers.patterns import Pattern, heuristic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,7 +57,7 @@ class Claim(NamedTuple):
     """The kind of form: boxed, answer_tag, json, bracket, mark, declaration, choice, conclusion, own_line, sentence."""
     start: int
     end: int
-    whole: tuple[int, int]
+    outer_span: tuple[int, int]
     """The span with the words of the form."""
     rank: int = 0
     """1: final or corrected."""
@@ -85,16 +85,16 @@ def _claims(reply: OwnWords) -> list[Claim]:
     """Return containers and marks, and what is declared or chosen in words outside of them."""
     contained = [*_containers(reply), *_marks(reply)]
     declared = [*_declarations(reply), *_declarations_before(reply)]
-    last_form = max((claim.whole[0] for claim in (*contained, *declared)), default=0)
+    last_form = max((claim.outer_span[0] for claim in (*contained, *declared)), default=0)
     after = max(0, last_form - _NEAR_FORM)  # what is chosen long before the last form does not count
     chosen = [*_choices(reply, after), *_choices_before(reply, after)]
-    spans = [claim.whole for claim in contained]
+    spans = [claim.outer_span for claim in contained]
     outside = [
         claim
         for claim in (*declared, *chosen)
-        if not any(claim.whole[0] < end and start <= claim.end for start, end in spans)
+        if not any(claim.outer_span[0] < end and start <= claim.end for start, end in spans)
     ]
-    return sorted([*contained, *outside], key=lambda claim: claim.whole)
+    return sorted([*contained, *outside], key=lambda claim: claim.outer_span)
 
 
 # --- containers and marks --------------------------------------------------------------------------------------------
@@ -134,9 +134,9 @@ def _containers(reply: OwnWords) -> Iterator[Claim]:
         matches = deque(_FIELD.finditer(text), _MOST)
         containers += [claim for match in matches if (claim := _json_field(match, text)) is not None]
     end = -1
-    for claim in sorted(containers, key=lambda claim: (claim.whole[0], -claim.whole[1])):
-        if claim.whole[0] >= end:
-            end = claim.whole[1]
+    for claim in sorted(containers, key=lambda claim: (claim.outer_span[0], -claim.outer_span[1])):
+        if claim.outer_span[0] >= end:
+            end = claim.outer_span[1]
             yield claim
     bracket = _BRACKET.search(text.rstrip())
     if bracket and bracket.start(1) > end:
@@ -151,7 +151,7 @@ def _boxes(text: str) -> list[Claim]:
             boxes.append(Claim("container", "boxed", start, len(text), (match.start(), len(text)), is_cut=True))
             continue
         box = Claim("container", "boxed", start, end, (match.start(), end + 1))
-        if boxes and _JOIN.fullmatch(text, boxes[-1].whole[1], match.start()):
+        if boxes and _JOIN.fullmatch(text, boxes[-1].outer_span[1], match.start()):
             box = _one_answer(boxes.pop(), box)
         boxes.append(box)
     return boxes
@@ -160,7 +160,9 @@ def _boxes(text: str) -> list[Claim]:
 def _one_answer(first: Claim, second: Claim) -> Claim:
     """Return two boxes, of which the first can be several already, as one claim."""
     parts = first.parts or ((first.start, first.end),)
-    return second._replace(whole=(first.whole[0], second.whole[1]), parts=(*parts, (second.start, second.end)))
+    return second._replace(
+        outer_span=(first.outer_span[0], second.outer_span[1]), parts=(*parts, (second.start, second.end))
+    )
 
 
 _PAIRS = {"{": "}", "[": "]"}
@@ -220,23 +222,23 @@ _QUOTED = Pattern(r"[\"'`]([^\"'`\n]{1,200})[\"'`](?=[\s.,;!*]|$)")
 
 def _declarations(reply: OwnWords) -> Iterator[Claim]:
     """Yield what stands behind "the answer is", unless it is asked, supposed or under a condition."""
-    low = reply.shown_low
-    for form in deque(wordings.DECLARES.finditer(low), _MOST):
+    lower = reply.unmarked_lower
+    for form in deque(wordings.DECLARES.finditer(lower), _MOST):
         content = _content_after(reply, form.end())
-        before = low[max(0, form.start() - _WORDS_BEFORE) : form.start()]
-        if content is None or wordings.SUPPOSED.search(before) or _is_unreal(low, form, _CONDITION):
+        before = lower[max(0, form.start() - _WORDS_BEFORE) : form.start()]
+        if content is None or wordings.SUPPOSED.search(before) or _is_unreal(lower, form, _CONDITION):
             continue
         start, end = content
         yield Claim(
             "declaration", "declaration", start, end, (form.start(), end),
             rank=int(wordings.FINAL.search(before) is not None),
-            is_denied=wordings.DENIED.match(low, start, end) is not None,
+            is_denied=wordings.DENIED.match(lower, start, end) is not None,
         )  # fmt: skip
 
 
 def _declarations_before(reply: OwnWords) -> Iterator[Claim]:
     """Yield the last sentence before "is the answer"."""
-    for form in deque(wordings.DECLARED.finditer(reply.shown_low), _MOST):
+    for form in deque(wordings.DECLARED.finditer(reply.unmarked_lower), _MOST):
         if span := _content_before(reply, form.start(), _SUBJECT):
             yield Claim("declaration", "declaration", *span, (span[0], form.end()), is_before=True)
 
@@ -247,7 +249,7 @@ def _choices(reply: OwnWords, after: int) -> Iterator[Claim]:
         (wordings.CORRECTS, "choice", 1), (wordings.CHOOSES, "choice", 0), (wordings.INFERS, "conclusion", 0)
     )  # fmt: skip
     for pattern, form, rank in kinds:
-        for words in deque(pattern.finditer(reply.shown_low, after), _MOST):
+        for words in deque(pattern.finditer(reply.unmarked_lower, after), _MOST):
             content = _content_after(reply, words.end())
             if content is not None and content[0] < content[1]:
                 yield Claim(form, form, *content, (words.start(), content[1]), rank)
@@ -255,27 +257,27 @@ def _choices(reply: OwnWords, after: int) -> Iterator[Claim]:
 
 def _choices_before(reply: OwnWords, after: int) -> Iterator[Claim]:
     """Yield the last sentence before "is correct"."""
-    for words in deque(wordings.CHOSEN.finditer(reply.shown_low, after), _MOST):
+    for words in deque(wordings.CHOSEN.finditer(reply.unmarked_lower, after), _MOST):
         span = _content_before(reply, words.start(), _CLAUSE)
-        if span and not _is_unreal(reply.shown_low, words, _CLAUSE):
+        if span and not _is_unreal(reply.unmarked_lower, words, _CLAUSE):
             yield Claim("choice", "choice", *span, (span[0], words.end()), is_before=True)
 
 
-def _is_unreal(low: str, form: re.Match[str], reach: int) -> bool:
+def _is_unreal(lower: str, form: re.Match[str], reach: int) -> bool:
     """Whether a form says what would be the answer under a condition, which stands before it."""
     if "would" not in form[0]:
         return False
-    return wordings.UNREAL_BEFORE.search(low, max(0, form.start() - reach), form.start()) is not None
+    return wordings.UNREAL_BEFORE.search(lower, max(0, form.start() - reach), form.start()) is not None
 
 
 def _content_after(reply: OwnWords, form_end: int) -> tuple[int, int] | None:
     """Return the span of what follows a form, up to the end of the sentence or quotation; None if it is a question."""
-    opening = _OPENS.match(reply.shown_low, form_end)
+    opening = _OPENS.match(reply.unmarked_lower, form_end)
     start = opening.end() if opening else form_end
     quoted = _QUOTED.match(reply.text, start - 1) if start > form_end else None
     if quoted:
         return quoted.span(1)
-    stop = _END.search(reply.shown_low, start, start + _LONGEST + 1)
+    stop = _END.search(reply.unmarked_lower, start, start + _LONGEST + 1)
     if stop and stop[0] == "?":
         return None
     last = min(stop.start() if stop else len(reply.text), start + _LONGEST)
@@ -284,9 +286,9 @@ def _content_after(reply: OwnWords, form_end: int) -> tuple[int, int] | None:
 
 def _content_before(reply: OwnWords, form_start: int, reach: int) -> tuple[int, int] | None:
     """Return the span of the last sentence before a form, on its line; None if there is none."""
-    low = reply.shown_low
-    first = max(low.rfind("\n", 0, form_start) + 1, form_start - reach)
-    spans = sentences_in(low[first:form_start])
+    lower = reply.unmarked_lower
+    first = max(lower.rfind("\n", 0, form_start) + 1, form_start - reach)
+    spans = sentences_in(lower[first:form_start])
     return (first + spans[-1][0], first + spans[-1][1]) if spans else None
 
 
@@ -311,8 +313,8 @@ def fields(reply: OwnWords) -> dict[str, list[Claim]]:
 
     A field ends where the next one begins.
     """
-    headings = _without_other_verdicts(reply.shown_low, _headings(reply.shown_low))
-    ends = [*(heading.start() for heading in headings[1:]), len(reply.shown_low)]
+    headings = _without_other_verdicts(reply.unmarked_lower, _headings(reply.unmarked_lower))
+    ends = [*(heading.start() for heading in headings[1:]), len(reply.unmarked_lower)]
     claims_of: dict[str, list[Claim]] = {"verdict": [], "step": [], "reason": []}
     for heading, end in zip(headings, ends, strict=False):
         rule = "field" if heading[0].endswith('":') else "heading"
@@ -321,16 +323,16 @@ def fields(reply: OwnWords) -> dict[str, list[Claim]]:
     return claims_of
 
 
-def _headings(low: str) -> list[re.Match[str]]:
+def _headings(lower: str) -> list[re.Match[str]]:
     """Return the headings of fields in order; one with a short name only where no heading has the full name."""
     patterns = (wordings.FIELDS_INLINE, wordings.FIELDS)
-    by_end = {match.end(): match for pattern in patterns for match in pattern.finditer(low)}
+    by_end = {match.end(): match for pattern in patterns for match in pattern.finditer(lower)}
     full_names = {match.lastgroup for match in by_end.values()} & {"verdict", "step", "reason"}
     headings = [m for m in by_end.values() if m.lastgroup in full_names or _field_name(m) not in full_names]
     return sorted(headings, key=lambda heading: heading.start())
 
 
-def _without_other_verdicts(low: str, headings: list[re.Match[str]]) -> list[re.Match[str]]:
+def _without_other_verdicts(lower: str, headings: list[re.Match[str]]) -> list[re.Match[str]]:
     """Leave out verdicts behind all steps, which are about something else, such as the repaired solution.
 
     There must be one before the steps that is not withdrawn behind them.
@@ -338,8 +340,8 @@ def _without_other_verdicts(low: str, headings: list[re.Match[str]]) -> list[re.
     verdicts, steps = ([h for h in headings if _field_name(h) == name] for name in ("verdict", "step"))
     if not verdicts or not steps or verdicts[0].start() > steps[-1].start():
         return headings
-    withdrawal = wordings.WITHDRAWS.search(low, steps[-1].start())
-    until = withdrawal.start() if withdrawal else len(low)
+    withdrawal = wordings.WITHDRAWS.search(lower, steps[-1].start())
+    until = withdrawal.start() if withdrawal else len(lower)
     others = [verdict for verdict in verdicts if steps[-1].start() < verdict.start() <= until]
     return [heading for heading in headings if heading not in others]
 
@@ -383,7 +385,7 @@ def _likelihood(reply: OwnWords, span: tuple[int, int]) -> float:
     """
     start, end = span
     share = len(reply.asked & content_words(reply.text[start:end])) / (len(reply.asked) or 1)
-    concludes = wordings.CONCLUDES.match(reply.low, start) is not None
+    concludes = wordings.CONCLUDES.match(reply.lower, start) is not None
     is_emphasized = _EMPHASIZED.search(reply.text, start, end) is not None
     is_last = end == reply.sentences[-1][1]
     return share + concludes + 0.3 * (is_emphasized + is_last)
@@ -415,17 +417,17 @@ def settle(
     `by_words`: answers to other questions look alike, as letters do, so the words before an answer tell whether it is
     to this one.
     """
-    withdrawn = withdrawn_before(reply.low)
-    standing = [claim for claim in claims(reply) if claim.whole[1] > withdrawn]
+    withdrawn = withdrawn_before(reply.lower)
+    standing = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn]
     valued, unread = _forms_with_value(reply, [claim for claim in standing if claim.form in _STRONG], value)
     if unread is not None and unread.form != "declaration":
         return Settled(unread, None)
-    end = valued[-1].claim.whole[1] if valued else _end_of_unread(reply, unread) if unread else 0
+    end = valued[-1].claim.outer_span[1] if valued else _end_of_unread(reply, unread) if unread else 0
     weak = [claim for claim in standing if claim.form in _WEAK and (claim.start >= end or _corrects(claim, valued))]
     weak = [] if reply.loops else weak
     if valued:
         weak += _conclusions(reply, end)
-    weak.sort(key=lambda claim: claim.whole)
+    weak.sort(key=lambda claim: claim.outer_span)
     valued += [Settled(claim, content) for claim in weak if (content := value(claim)) is not None]
     if valued:
         return _last(reply, _to_this_question(reply, valued, same) if by_words else valued, same)
@@ -435,7 +437,7 @@ def settle(
 
 def _corrects(claim: Claim, valued: list[Settled[Value]]) -> bool:
     """Whether a claim corrects the last form from inside of it: "The answer is A, or rather B."."""
-    return claim.rank > 0 and claim.whole[0] > (valued[-1].claim.start if valued else 0)
+    return claim.rank > 0 and claim.outer_span[0] > (valued[-1].claim.start if valued else 0)
 
 
 def settle_fields(
@@ -450,7 +452,7 @@ def settle_fields(
     lines and sentences count as in a reply without a form. Behind the last claim, the sentences after such words do.
     """
     if field_claims:
-        search = wordings.WITHDRAWS.finditer(reply.low, field_claims[0].start, field_claims[-1].whole[0])
+        search = wordings.WITHDRAWS.finditer(reply.lower, field_claims[0].start, field_claims[-1].outer_span[0])
         for withdrawal in deque(search, 1):
             field_claims = [claim for claim in field_claims if claim.start >= withdrawal.start()]
     valued, unread = _forms_with_value(reply, field_claims, value)
@@ -458,7 +460,7 @@ def settle_fields(
         return Settled(unread, None)
     if not valued:
         return _without_form(reply, 0, value, same)
-    withdrawn = withdrawn_before(reply.low)
+    withdrawn = withdrawn_before(reply.lower)
     for claim in body(reply) if withdrawn > valued[-1].claim.start else ():
         if (content := value(claim._replace(start=withdrawn))) is not None:
             return Settled(claim, content)
@@ -469,15 +471,15 @@ def _end_of_unread(reply: OwnWords, unread: Claim) -> int:
     """Return where the words behind a declaration without a value begin; its next lines are such words."""
     if unread.is_denied:  # "The answer is not listed, but it is closest to B.": its own sentence, too
         return max((start for start, _ in reply.sentences if start <= unread.start), default=0)
-    is_on_next_line = "\n" in reply.text[unread.whole[0] : unread.start]
-    return unread.start if is_on_next_line else unread.whole[1]
+    is_on_next_line = "\n" in reply.text[unread.outer_span[0] : unread.start]
+    return unread.start if is_on_next_line else unread.outer_span[1]
 
 
-@rule(13, [])
+@heuristic(13, [])
 def _conclusions(reply: OwnWords, after: int) -> list[Claim]:
     """Return the sentences behind a position that conclude."""
     behind = [span for span in reply.sentences if after <= span[0] and span[1] - span[0] <= _LONGEST]
-    spans = [span for span in behind[-_MOST:] if wordings.CONCLUDES.match(reply.low, span[0])]
+    spans = [span for span in behind[-_MOST:] if wordings.CONCLUDES.match(reply.lower, span[0])]
     return [Claim("sentence", "conclusion", *span, span) for span in spans]
 
 
@@ -486,7 +488,9 @@ def _without_form(
 ) -> Settled[Value] | None:
     """Return the line, the body or the sentence behind a position that has a value."""
     for tier in (lines(reply), body(reply)):
-        behind = [(claim, claim._replace(start=max(claim.start, after))) for claim in tier if claim.whole[1] > after]
+        behind = [
+            (claim, claim._replace(start=max(claim.start, after))) for claim in tier if claim.outer_span[1] > after
+        ]
         valued = [Settled(claim, content) for claim, part in behind if (content := value(part)) is not None]
         if valued and _are_same(valued, same):
             return valued[-1]
@@ -521,11 +525,11 @@ def _forms_with_value(
     return [], last
 
 
-@rule(12, False)
+@heuristic(12, False)
 def _is_open(reply: OwnWords, claim: Claim) -> bool:
     """Whether a declaration leaves the answer open."""
     span = claim.start, claim.end
-    return bool(wordings.UNDECIDED.search(reply.low, *span) or wordings.REFUSES.search(reply.low, *span))
+    return bool(wordings.UNDECIDED.search(reply.lower, *span) or wordings.REFUSES.search(reply.lower, *span))
 
 
 def _last(reply: OwnWords, valued: list[Settled[Value]], same: Callable[[Value, Value], bool]) -> Settled[Value]:
@@ -554,8 +558,8 @@ def _to_this_question(
     if _are_same(valued, same):
         return valued
     asked = frozenset(_TOKEN.findall(reply.question.lower()))
-    starts = [0, *(settled.claim.whole[1] for settled in valued)]
-    texts = [reply.low[start : settled.claim.whole[0]] for start, settled in zip(starts, valued, strict=False)]
+    starts = [0, *(settled.claim.outer_span[1] for settled in valued)]
+    texts = [reply.lower[start : settled.claim.outer_span[0]] for start, settled in zip(starts, valued, strict=False)]
     overlaps = [len(asked & set(_TOKEN.findall(text))) for text in texts]
     if max(overlaps) < _NEAR:
         is_summary = len(valued) > 2 and not any(map(_is_reasoning, texts))
@@ -578,7 +582,7 @@ def _continues(between: str) -> bool:
 _ONLY_FORM = Pattern(r"\W*(?:(?:final|answer|my|the|is|so|thus|therefore|correct)\W+)*")
 
 
-@rule(41, False)
+@heuristic(41, False)
 def _is_reasoning(block: str) -> bool:
     """Whether the words before an answer are reasoning, and not a list."""
     return len(_NO_WORD.sub("", _ITEM.sub("", block[-_LOOK_BACK:]))) >= _REASONED
@@ -599,17 +603,17 @@ def _replaces(reply: OwnWords, last: Claim, earlier: Claim) -> bool:
         return True
     # The claim of a field has other words behind its content, so what is between begins at its end.
     start = earlier.end if earlier.rule in _FIELD_RULES else earlier.start
-    between = reply.low[start : last.whole[0]]
+    between = reply.lower[start : last.outer_span[0]]
     if last.rank > earlier.rank or wordings.RECONSIDERED.search(between[-_LOOK_BACK:]):
         return True
-    if wordings.CONCLUDING.search(reply.low, max(0, last.whole[0] - _WORDS_BEFORE), last.whole[0]):
+    if wordings.CONCLUDING.search(reply.lower, max(0, last.outer_span[0] - _WORDS_BEFORE), last.outer_span[0]):
         return True
     return _is_reasoning(between)
 
 
-def withdrawn_before(low: str) -> int:
+def withdrawn_before(lower: str) -> int:
     """Return the position up to which answers are withdrawn; 0 if none is, or if they are confirmed behind it."""
-    for withdrawal in deque(wordings.WITHDRAWS.finditer(low), 1):
-        if not wordings.CONFIRMS.search(low, withdrawal.end()):
+    for withdrawal in deque(wordings.WITHDRAWS.finditer(lower), 1):
+        if not wordings.CONFIRMS.search(lower, withdrawal.end()):
             return withdrawal.start() + 1
     return 0

@@ -11,14 +11,14 @@ from grader.scorers.patterns import Pattern
 
 _LATIN = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 
-_SAME = {
+_LATIN_FORMS = {
     "А": "A", "В": "B", "С": "C", "Е": "E", "Н": "H", "І": "I", "Ј": "J",
     "а": "a", "с": "c", "е": "e", "Α": "A", "Β": "B", "Ε": "E", "Η": "H",
     "Ι": "I",
 }  # fmt: skip
 """Cyrillic and Greek letters that look like Latin option letters."""
 
-_LOOKALIKE = Pattern(f"(?<![{_LATIN}])[{''.join(_SAME)}](?![{_LATIN}])")
+_LOOKALIKE = Pattern(f"(?<![{_LATIN}])[{''.join(_LATIN_FORMS)}](?![{_LATIN}])")
 
 _PUNCTUATION = dict(
     zip(
@@ -33,11 +33,12 @@ class _Plain(dict[int, str]):
     """A translation table from each character to one plainer character, filled at first use of a character."""
 
     def __missing__(self, code: int) -> str:
-        plain = self[code] = _plainer(chr(code))
-        return plain
+        plain_char = self[code] = _plain_char(chr(code))
+        return plain_char
 
 
-def _plainer(char: str) -> str:
+def _plain_char(char: str) -> str:
+    """Return the one character that a character is made plain to: "Ⓑ" to "B", a curly quote to a straight one."""
     code = ord(char)
     # Negative circled and squared letters, and regional indicators, have no compatibility form in Unicode.
     for start in (0x1F150, 0x1F170, 0x1F1E6):
@@ -65,7 +66,7 @@ def plain(raw: str) -> str:
     if raw.isascii():
         return raw if raw.isprintable() or not _CONTROL.search(raw) else raw.translate(_PLAIN)
     text = raw.translate(_PLAIN)
-    return _LOOKALIKE.sub(lambda m: _SAME[m[0]], text)
+    return _LOOKALIKE.sub(lambda match: _LATIN_FORMS[match[0]], text)
 
 
 def blank(match: re.Match[str]) -> str:

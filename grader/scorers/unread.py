@@ -8,13 +8,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 R = TypeVar("R")
-FEWEST = 50
-"""Minimum number of replies: fewer may have no answer by chance."""
-UNREAD = 0.02
+FEWEST_REPLIES = 50
+"""Fewer may have no answer by chance."""
+READS_NEXT_TO_NONE = 0.02
 """Share of the replies below which a rule reads nothing."""
-MOST = 0.5
-NAMED = 3
-TRIED = 500
+READS_MOST = 0.5
+"""Share of the replies above which another rule is worth naming."""
+MOST_NAMED = 3
+MOST_TRIED = 500
 """Maximum number of replies that the other rules are tried on."""
 
 
@@ -26,14 +27,15 @@ def unread_note(
     `read`: the number of replies in which it does. `others`: name of a rule -> whether it finds a reply right; None: it
     reads no answer. The rules that find most right come first.
     """
-    if len(replies) < FEWEST or read >= UNREAD * len(replies):
+    if len(replies) < FEWEST_REPLIES or read >= READS_NEXT_TO_NONE * len(replies):
         return []
-    found: list[tuple[int, int, str]] = []
-    for name, judge in others.items():
-        verdicts = [verdict for reply in replies[:TRIED] if (verdict := judge(reply)) is not None]
-        if name != rule and len(verdicts) > MOST * len(replies[:TRIED]):
-            found.append((-sum(verdicts), -len(verdicts), name))
-    names = ", ".join(f"`{name}`" for *_, name in sorted(found)[:NAMED])
+    sample = replies[:MOST_TRIED]
+    candidates: list[tuple[int, int, str]] = []
+    for name, is_right in others.items():
+        outcomes = [outcome for reply in sample if (outcome := is_right(reply)) is not None]
+        if name != rule and len(outcomes) > READS_MOST * len(sample):
+            candidates.append((-sum(outcomes), -len(outcomes), name))
+    names = ", ".join(f"`{name}`" for *_, name in sorted(candidates)[:MOST_NAMED])
     advice = f"These rules read most of them: {names}." if names else "No other rule reads most of them."
     return [
         f"The official rule `{rule}` reads an answer in {read:,} of {len(replies):,} replies, so its values say "

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from grader.scorers.patterns import Pattern, rule
+from grader.scorers.patterns import Pattern, heuristic
 from grader.scorers.place_wordings import CONCLUDES, NEVERTHELESS, RECONSIDERED, REFUSES
 from grader.scorers.plain_text import without_markup
 
@@ -102,16 +102,16 @@ def read_yes_or_no(reply: OwnWords, claim: Claim) -> str | None:
 def _body_polarity(reply: OwnWords, claim: Claim) -> bool | None:
     """Return what the sentences from a claim on say. The last one of a reply that is cut off is no statement."""
     spans = [(max(start, claim.start), end) for start, end in reply.sentences if end > claim.start]
-    text = "\n".join(reply.shown[start:end] for start, end in spans)
+    text = "\n".join(reply.unmarked[start:end] for start, end in spans)
     question = None if reply.is_cut else reply.question.lower()
     return polarity(text.translate(_QUOTES).strip(" \t\n'").lower(), question)
 
 
 def _sentence_polarity(reply: OwnWords, claim: Claim) -> bool | None:
     """Return what a sentence states, if it concludes."""
-    if not CONCLUDES.match(reply.low, claim.start):
+    if not CONCLUDES.match(reply.lower, claim.start):
         return None
-    return _statement_polarity(reply.shown_low[claim.start : claim.end], reply.question.lower())
+    return _statement_polarity(reply.unmarked_lower[claim.start : claim.end], reply.question.lower())
 
 
 def _content_polarity(reply: OwnWords, claim: Claim) -> bool | None:
@@ -145,7 +145,7 @@ def polarity(reply: str, question: str | None) -> bool | None:
     return None if agrees and stated is False else agrees
 
 
-@rule("g5-yes-no-denied-word")
+@heuristic("g5-yes-no-denied-word")
 def _statement_polarity(reply: str, question: str) -> bool | None:
     """Return whether a statement says what was asked or denies it; None if it does neither, or both.
 

@@ -49,10 +49,10 @@ def keys() -> list[Key]:
     lines = [
         (name, place, line) for name, made in tables().items() for place, among in made.lines.items() for line in among
     ]
-    return [*lines, *map(_key, patterns.RULES)]
+    return [*lines, *map(_key, patterns.HEURISTICS)]
 
 
-def _key(one: patterns.Rule) -> Key:
+def _key(one: patterns.Heuristic) -> Key:
     return (f"{one.function.__module__.removeprefix('grader.scorers.')}.{one.function.__qualname__}",)
 
 
@@ -66,7 +66,7 @@ class Switches:
         self._patterns = tables()
         for name, made in self._patterns.items():
             self._record(name, made)
-        for one in list(patterns.RULES):
+        for one in list(patterns.HEURISTICS):
             self._wrap(one)
 
     def without(self, key: Key) -> None:
@@ -104,16 +104,16 @@ class Switches:
         for method in _METHODS:
             setattr(made, method, recording(method))
 
-    def _wrap(self, one: patterns.Rule) -> None:
+    def _wrap(self, one: patterns.Heuristic) -> None:
         key = _key(one)
 
         def call(*args: Any, **named: Any) -> Any:
             if self.off == key:
-                return one.off
+                return one.when_disabled
             found = one.function(*args, **named)
             if self.records:
                 found = list(found) if inspect.isgenerator(found) else found
-                if found != one.off and not (one.off == () and found == []):
+                if found != one.when_disabled and not (one.when_disabled == () and found == []):
                     self.used.add(key)
             return found
 
@@ -215,7 +215,7 @@ def numbers_in(path: Path, counts: dict[Key, int]) -> list[tuple[Key, ast.Consta
                         found[id(held)] = key, held, before + counts[key]
     for node in ast.walk(tree):
         for made in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
-            if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and made.func.id == "rule":
+            if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and made.func.id == "heuristic":
                 (key,) = [key for key in counts if key[0].startswith(module) and key[0].endswith(f".{node.name}")]
                 held = made.args[0]
                 assert isinstance(held, ast.Constant)
@@ -247,7 +247,7 @@ def main() -> None:
     counts = counted(found, options.processes)
     few = []
     for path in sorted({Path(inspect.getfile(importlib.import_module("grader.scorers"))).parent})[0].rglob("*.py"):
-        numbers = numbers_in(path, counts) if "place_wordings" in path.name or "@rule(" in path.read_text() else []
+        numbers = numbers_in(path, counts) if "place_wordings" in path.name or "@heuristic(" in path.read_text() else []
         for key, held, count in numbers:
             print(f"{count:7,}  {' '.join(key)[:100]}{'' if isinstance(held.value, int) else f'  ({held.value})'}")
             few += [" ".join(key)[:80]] if isinstance(held.value, int) and count < FEWEST else []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.scorers.numbers import Number, as_number, numbers_in, simplify_numbers
-from grader.scorers.patterns import Pattern, rule
+from grader.scorers.patterns import Pattern, heuristic
 from grader.scorers.place_wordings import NUMERALS
 from grader.scorers.plain_text import plain
 
@@ -60,7 +60,7 @@ def read_number(reply: OwnWords, claim: Claim) -> str | None:
         case "choice":
             chosen = as_number(content)
             return _with_percent(chosen) if chosen else None
-    is_on_line = "\n" not in reply.text[claim.whole[0] : claim.start]
+    is_on_line = "\n" not in reply.text[claim.outer_span[0] : claim.start]
     is_last = not reply.text[claim.end :].strip(" $*.\n")
     return _number_in_form(
         content.replace("\\n", "\n"), reply.question, is_near=is_on_line or is_last, is_before=claim.is_before
@@ -132,7 +132,7 @@ def _number_in_sentence(content: str, question: str) -> str | None:
     return answer
 
 
-@rule("g5-number-with-its-parts")
+@heuristic("g5-number-with-its-parts")
 def _count_of_what_is_asked(content: str, question: str) -> str | None:
     """Return the only number of several that counts what the question asks for: "12 apples and 5 pears"."""
     asked = _ASKED.search(question)

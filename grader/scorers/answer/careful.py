@@ -50,7 +50,7 @@ def read_answer(text: str, question: str, kind: AnswerKind, tolerance: float = 0
     if settled is None or settled.value is None:
         return ReadAnswer(None, "refusal" if reply.refuses else "nothing_read")
     if settled.several:
-        return ReadAnswer(None, "several_answers", settled.claim.whole)
+        return ReadAnswer(None, "several_answers", settled.claim.outer_span)
     return ReadAnswer(settled.value, settled.claim.rule, _span(reply, settled.claim, settled.value))
 
 
@@ -58,7 +58,7 @@ def _span(reply: OwnWords, claim: Claim, answer: str) -> tuple[int, int]:
     """Return where an answer stands; the span of its claim, if it is written otherwise there."""
     if claim.parts:
         return claim.parts[0][0], claim.parts[-1][1]
-    start, end = (claim.start, claim.end) if claim.end > claim.start else claim.whole
+    start, end = (claim.start, claim.end) if claim.end > claim.start else claim.outer_span
     position = reply.text.find(answer, start, end)
     return (start, end) if position < 0 else (position, position + len(answer))
 

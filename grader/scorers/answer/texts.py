@@ -48,7 +48,7 @@ def read_text(reply: OwnWords, claim: Claim) -> str | None:
         return None
     if claim.form in ("container", "mark", "declaration"):
         return _OPTION.sub("", _claim_content(reply, claim).strip(" \t\n`")) or None
-    return _only_line(reply) if claim.form == "body" and not REFUSES.search(reply.low) else None
+    return _only_line(reply) if claim.form == "body" and not REFUSES.search(reply.lower) else None
 
 
 def _only_line(reply: OwnWords) -> str | None:

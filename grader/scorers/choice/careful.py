@@ -14,7 +14,7 @@ from grader.scorers.choice.labels import Label, find_labels
 from grader.scorers.choice.options import EDGE, ChoiceOptions, OptionText
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
 from grader.scorers.own_words import OwnWords, content_words, own_words
-from grader.scorers.patterns import Pattern, rule
+from grader.scorers.patterns import Pattern, heuristic
 from grader.scorers.places import claims, settle
 from grader.scorers.plain_text import plain, without_markup
 from grader.scorers.yes_no import polarity
@@ -76,12 +76,12 @@ def _read(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) 
     reader = ChoiceReader(reply, choices, is_content=is_content)
     settled = settle(reply, reader.value, reader.is_same, by_words=True)
     if settled is None:
-        refusal = wordings.REFUSES.search(reply.low) if reply.refuses else None
+        refusal = wordings.REFUSES.search(reply.lower) if reply.refuses else None
         if refusal is None:
             return no_answer("nothing_read", None, _NOTHING)
         return no_answer("refusal", refusal.span(), "says that it has no answer")
     if settled.value is None:
-        return no_answer("nothing_read", settled.claim.whole, "the last form of an answer names no option")
+        return no_answer("nothing_read", settled.claim.outer_span, "the last form of an answer names no option")
     if settled.several:
         return ambiguous("several_answers", (settled.value.start, settled.value.end), "declares several options")
     return _as_reading(reader.without_problem(settled.value), choices)
@@ -113,7 +113,7 @@ class ChoiceReader:
         """Whether the reply is a container's content. Containers in it are not read as replies, or reading hangs."""
         self.reply = reply
         self.options = options
-        self.shown, self.low = reply.shown, reply.shown_low
+        self.unmarked, self.lower = reply.unmarked, reply.unmarked_lower
 
     def is_same(self, earlier: Selection, last: Selection) -> bool:
         """Whether an earlier claim agrees with the last one: the same options, or others and these ("A or B", "B").
@@ -190,17 +190,17 @@ class ChoiceReader:
         """Return the options with which a form's content begins, or, behind a declaration, the only ones it names."""
         start = claim.start
         is_declared = claim.form == "declaration"
-        whole = _select_whole(self.shown[start : claim.end], start, self.options)
+        whole = _select_whole(self.unmarked[start : claim.end], start, self.options)
         if whole is not None and (len(whole.letters) > 1 or (whole.rule == "ordinal" and is_declared)):
             return whole
-        filler = wordings.FILL_START.match(self.low, start)
+        filler = wordings.FILL_START.match(self.lower, start)
         first = filler.end() if filler else start
         labels = self._labels(start, max(claim.end, self._line_end(start)))
         for label in labels:
-            if not self.low[first : label.start].strip(" ([\"'*"):
+            if not self.lower[first : label.start].strip(" ([\"'*"):
                 return self._from_leading_label(claim, label)
-        text = self.options.text_at(self.low, first)
-        if text is not None and not wordings.CLAUSE_END.match(self.low, text.end):
+        text = self.options.text_at(self.lower, first)
+        if text is not None and not wordings.CLAUSE_END.match(self.lower, text.end):
             text = None
         if is_declared:
             return self._from_declaration(claim, text, labels)
@@ -208,16 +208,16 @@ class ChoiceReader:
 
     def _from_leading_label(self, claim: Claim, label: Label) -> Selection | None:
         """Return the label with which a form's content begins, if nothing behind it takes it back."""
-        if claim.form == "conclusion" and not wordings.CLAUSE_END.match(self.low, label.end):
+        if claim.form == "conclusion" and not wordings.CLAUSE_END.match(self.lower, label.end):
             return None
-        if any(after.match(self.low, label.end) for after in (wordings.DENIED_AFTER, wordings.DOUBTED_AFTER)):
+        if any(after.match(self.lower, label.end) for after in (wordings.DENIED_AFTER, wordings.DOUBTED_AFTER)):
             return None
         return self._from_label(label, "declaration" if claim.form == "declaration" else "conclusion")
 
     def _from_declaration(self, claim: Claim, text: OptionText | None, labels: list[Label]) -> Selection | None:
         """Return the option whose text a declaration is or begins with, or the only label in it; none: it refuses."""
         start, end = claim.start, claim.end
-        letters = self.options.letters_with_text(self.shown[start:end])
+        letters = self.options.letters_with_text(self.unmarked[start:end])
         if len(letters) == 1:
             return Selection(frozenset(letters), start, max(end, start + 1), "option_text")
         if text is not None:
@@ -225,13 +225,13 @@ class ChoiceReader:
         inside = [label for label in labels if start <= label.start < end]
         if len(inside) == 1 and inside[0].is_certain and self._standing(inside[0].start, inside[0].end) == "named":
             return self._from_label(inside[0], "declaration")
-        if self.reply.heeds_refusals and wordings.REFUSES.search(self.low, start, end):
-            return Selection(frozenset(), *claim.whole, "refusal")
+        if self.reply.heeds_refusals and wordings.REFUSES.search(self.lower, start, end):
+            return Selection(frozenset(), *claim.outer_span, "refusal")
         return None
 
     def _before_form(self, claim: Claim) -> Selection | None:
         """Return the options with which the content before a form ends: "(B) is the answer"."""
-        end = len(self.low[: claim.end].rstrip(" \t\"'*)]}:,.-("))
+        end = len(self.lower[: claim.end].rstrip(" \t\"'*)]}:,.-("))
         labels = self._labels(claim.start, claim.end)
         if not labels or labels[-1].end < end:
             return None
@@ -251,14 +251,14 @@ class ChoiceReader:
 
     def _from_line(self, claim: Claim) -> Selection | None:
         """Return the options of a line that has only a label or a text; of the first, those with which it begins."""
-        bullet = _BULLET.match(self.shown, claim.start, claim.end)
+        bullet = _BULLET.match(self.unmarked, claim.start, claim.end)
         start = bullet.end() if bullet else claim.start
-        end = len(self.shown[: claim.end].rstrip(_MARKS))
+        end = len(self.unmarked[: claim.end].rstrip(_MARKS))
         if self.options.several:
-            whole = _select_whole(self.shown[start:end], start, self.options)
-            if whole or len(self._labels(0, len(self.low))) > 1:
+            whole = _select_whole(self.unmarked[start:end], start, self.options)
+            if whole or len(self._labels(0, len(self.lower))) > 1:
                 return whole
-        noun = _OPTION.match(self.low, start)
+        noun = _OPTION.match(self.lower, start)
         starts = (start, noun.end()) if noun else (start,)
         for label in self._labels(start, claim.end):
             if any(label.start in (first, first - 1) for first in starts):  # the bullet has taken the bracket
@@ -267,30 +267,30 @@ class ChoiceReader:
 
     def _from_line_label(self, claim: Claim, label: Label, start: int, end: int) -> Selection | None:
         """Return the label of a line. A line of a list of options, or the next one behind it, is no answer."""
-        rest = self.shown[min(label.end, end) : end].strip(" \t.,:;!)]*\"'-")
+        rest = self.unmarked[min(label.end, end) : end].strip(" \t.,:;!)]*\"'-")
         if (rest or label.has_text) and self._is_item(start):
             return None
-        item = _ITEM.match(self.low[: claim.start].rstrip("\n").rpartition("\n")[2])
+        item = _ITEM.match(self.lower[: claim.start].rstrip("\n").rpartition("\n")[2])
         if item is not None and ord(item[1].upper()) + 1 == ord(min(label.letters)):
             return None
         if not rest:
             return self._from_label(label, "own_line")
-        is_first = not self.low[: claim.start].strip()
+        is_first = not self.lower[: claim.start].strip()
         return self._leading_label(label, end) if is_first else None
 
     def _from_line_text(self, claim: Claim, start: int, end: int) -> Selection | None:
         """Return the option whose text is the first line, or the last line behind a blank one."""
-        lines_before = self.low[: claim.start].split("\n")
+        lines_before = self.lower[: claim.start].split("\n")
         is_first = not any(map(str.strip, lines_before))
-        is_last = not lines_before[-2:][0].strip() and not self.low[claim.end :].strip()
-        letters = self.options.letters_with_text(self.shown[start:end]) if is_first or is_last else []
+        is_last = not lines_before[-2:][0].strip() and not self.lower[claim.end :].strip()
+        letters = self.options.letters_with_text(self.unmarked[start:end]) if is_first or is_last else []
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
 
-    @rule(26)
+    @heuristic(26)
     def _leading_label(self, label: Label, end: int) -> Selection | None:
         """Return the label with which a reply begins, if a mark or its text follows: "B. It is red."."""
-        mark = self.shown[label.letter_end : label.letter_end + 3].lstrip(" ")[:1]
-        is_marked = mark in tuple(".,:;)-(\n") or self.shown[label.start] in "([" or label.has_text
+        mark = self.unmarked[label.letter_end : label.letter_end + 3].lstrip(" ")[:1]
+        is_marked = mark in tuple(".,:;)-(\n") or self.unmarked[label.start] in "([" or label.has_text
         if not is_marked or self._standing(label.start, label.end) != "named":
             return None
         following = self._labels(label.end, end)
@@ -302,15 +302,15 @@ class ChoiceReader:
     def _items(self) -> frozenset[int]:
         """Where lines of a list of options begin. A letter that comes again is no item: it is the answer."""
         starts: dict[str, int] = {}
-        for item in _ITEM.finditer(self.low):
+        for item in _ITEM.finditer(self.lower):
             if item[1].upper() in self.options:
                 starts.setdefault(item[1].upper(), item.start())
         return frozenset(starts.values()) if len(starts) > 2 else frozenset()
 
-    @rule("g5-mc-copied-choices", False)
+    @heuristic("g5-mc-copied-choices", False)
     def _is_item(self, position: int) -> bool:
         """Whether a position is in a line of a list of options."""
-        return self.low.rfind("\n", 0, position) + 1 in self._items
+        return self.lower.rfind("\n", 0, position) + 1 in self._items
 
     # --- sentences ---
 
@@ -324,7 +324,7 @@ class ChoiceReader:
         labels = [label for start, end in sentences for label in self._asserted_labels(start, end)]
         if labels:
             return self._from_asserted(labels)
-        letter = self.options.letter_of_statements(self.low[claim.start : claim.end])
+        letter = self.options.letter_of_statements(self.lower[claim.start : claim.end])
         if letter:
             return Selection(frozenset(letter), claim.start, claim.end, "option_text")
         return self._by_text(claim.start, claim.end) or self._by_yes_or_no(claim)
@@ -348,7 +348,7 @@ class ChoiceReader:
         if not self._is_short and (claim.start, claim.end) not in rivals:
             return None
         selection = self._only_option(claim.start, claim.end)
-        if selection is None or wordings.CONCLUDES.match(self.low, claim.start):
+        if selection is None or wordings.CONCLUDES.match(self.lower, claim.start):
             return selection
         if self._is_short:
             overlap = self._question_overlap(claim.start, claim.end)
@@ -376,27 +376,27 @@ class ChoiceReader:
             if label.letters <= set(self.options.letters)
             and (label.is_certain or len(label.letters) > 1 or self._is_subject_or_last(label, end))
             and self._standing(label.start, label.end) == "named"
-            and not wordings.DENIED_LATER.match(self.low, label.end)
+            and not wordings.DENIED_LATER.match(self.lower, label.end)
             and not self._is_item(label.start)
         ]
 
-    @rule(41, True)
+    @heuristic(41, True)
     def _is_subject_or_last(self, label: Label, end: int) -> bool:
         """Whether a bare letter is the last word of a sentence, "I think B.", or what it is about, "B remains."."""
-        if not self.low[label.end : end].strip(" .!*)\"'\n\u3002"):
+        if not self.lower[label.end : end].strip(" .!*)\"'\n\u3002"):
             return True
         if label.letters & {"A", "I"}:  # an article and a pronoun
             return False
-        before = self.low[max(0, label.start - _BEFORE_LETTER) : label.start].rpartition("\n")[2].strip(" ,*(\"'")
+        before = self.lower[max(0, label.start - _BEFORE_LETTER) : label.start].rpartition("\n")[2].strip(" ,*(\"'")
         return not "a" <= before[-1:] <= "z"
 
     # --- texts of options, and replies about all of them ---
 
     def _by_text(self, start: int, end: int) -> Selection | None:
         """Return the only option whose text a span asserts, or denies if the question asks for what is not so."""
-        texts = self.options.texts_in(self.low, start, end) or self._letters_as_texts(start, end)
-        if "=" in self.low:  # a derivation: its numbers are no answers
-            texts = [text for text in texts if any(map(str.isalpha, self.low[text.start : text.end]))]
+        texts = self.options.texts_in(self.lower, start, end) or self._letters_as_texts(start, end)
+        if "=" in self.lower:  # a derivation: its numbers are no answers
+            texts = [text for text in texts if any(map(str.isalpha, self.lower[text.start : text.end]))]
         if not texts:
             return self._by_number(start, end)
         texts = self._counted_texts(texts)
@@ -405,7 +405,7 @@ class ChoiceReader:
         letter = texts[0].letter
         if self.options.is_combined(letter) or self.options.has_statements:
             return None
-        if self.options.may_mean_longer_option(letter, self.low[start:end]) or self._is_label_denied(letter, start):
+        if self.options.may_mean_longer_option(letter, self.lower[start:end]) or self._is_label_denied(letter, start):
             return None
         return _select_text(texts[-1])
 
@@ -414,26 +414,26 @@ class ChoiceReader:
         by_standing: dict[Standing, list[OptionText]] = {"denied": [], "doubted": [], "named": []}
         for text in texts:
             if not self._is_item(text.start):
-                is_denied = wordings.DENIED_LATER.match(self.low, text.end)
+                is_denied = wordings.DENIED_LATER.match(self.lower, text.end)
                 by_standing["denied" if is_denied else self._standing(text.start, text.end)].append(text)
         return (self.is_negated and by_standing["denied"]) or by_standing["named"]
 
     def _is_label_denied(self, letter: str, start: int) -> bool:
         """Whether an option's label is denied behind a position, where its text is asserted."""
-        labels = [label for label in self._labels(start, len(self.low)) if letter in label.letters]
+        labels = [label for label in self._labels(start, len(self.lower)) if letter in label.letters]
         return not self.is_negated and any(self._standing(label.start, label.end) == "denied" for label in labels)
 
     def _by_number(self, start: int, end: int) -> Selection | None:
         """Return the only option whose number, in any form, a short reply has."""
-        if len(self.low.strip()) > _SHORTEST or "\\" in self.reply.text:
+        if len(self.lower.strip()) > _SHORTEST or "\\" in self.reply.text:
             return None
         letters = self.options.letters_of_numbers(self.reply.text)
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
 
-    @rule("g5-mc-verdict-for-each-option")
+    @heuristic("g5-mc-verdict-for-each-option")
     def _by_verdicts(self) -> Selection | None:
         """Return the only option that a list of the options calls right."""
-        lines = [*wordings.VERDICTS.finditer(self.low)]
+        lines = [*wordings.VERDICTS.finditer(self.lower)]
         right = [line for line in lines if wordings.RIGHT.search(line[0]) and not wordings.WRONG.search(line[0])]
         letters = {line["letter"].upper() for line in right}
         if len(lines) < 2 or len(letters) != 1 or not letters <= set(self.options.letters):
@@ -443,26 +443,26 @@ class ChoiceReader:
     def _letters_as_texts(self, start: int, end: int) -> list[OptionText]:
         """Return where a capital is an option's whole text, and no label ("the formula C"); A and I are words, too."""
         letters = {text: k for k, text in self.options.texts.items() if len(text) == 1 and text.isupper()}
-        capitals = _CAPITAL.finditer(self.shown, start, end) if letters.keys() - {"A", "I"} else ()
+        capitals = _CAPITAL.finditer(self.unmarked, start, end) if letters.keys() - {"A", "I"} else ()
         return [OptionText(letters[m[0]], *m.span()) for m in capitals if m[0] in letters and m[0] not in "AI"]
 
-    @rule(67)
+    @heuristic(67)
     def _by_yes_or_no(self, claim: Claim) -> Selection | None:
         """Return yes or no, or true or false, if these are the options and the reply as a whole says so."""
         letters = {text: letter for letter, text in self.options.lower_texts.items()}
         pair = next((pair for pair in (("yes", "no"), ("true", "false")) if letters.keys() == set(pair)), None)
-        agrees = polarity(self.low.strip(), self.options.question) if pair else None
+        agrees = polarity(self.lower.strip(), self.options.question) if pair else None
         if pair is None or agrees is None:
             return None
         letter = letters[pair[0] if agrees else pair[1]]
         return Selection(frozenset(letter), claim.start, claim.end, "yes_or_no")
 
-    @rule("none-of-the-options")
+    @heuristic("none-of-the-options")
     def _none_fits(self, claim: Claim) -> Selection | None:
         """Return the option "none of the above" of a reply that says that no option fits."""
         letters = [k for k, text in self.options.lower_texts.items() if wordings.NONE_OPTION.search(text)]
-        match = wordings.NONE_FITS.search(self.low, claim.start, claim.end) if len(letters) == 1 else None
-        if match is None or self.options.text_at(self.low, match.start()) is not None:
+        match = wordings.NONE_FITS.search(self.lower, claim.start, claim.end) if len(letters) == 1 else None
+        if match is None or self.options.text_at(self.lower, match.start()) is not None:
             return None
         return Selection(frozenset(letters), *match.span(), "option_text")
 
@@ -470,35 +470,35 @@ class ChoiceReader:
 
     @property
     def _is_short(self) -> bool:
-        return len(self.low.strip()) <= _SHORT
+        return len(self.lower.strip()) <= _SHORT
 
     @cached_property
-    @rule("C06-not-question", False)
+    @heuristic("C06-not-question", False)
     def is_negated(self) -> bool:
         """Whether the question asks for what is not so."""
         return bool(wordings.NEGATED_QUESTION.search(self.options.question))
 
     def _standing(self, start: int, end: int) -> Standing:
         """Return what the words around an option say about it: "not B", "B is wrong", "if B"."""
-        before = wordings.NOUN_BEFORE.sub("", self.low[max(0, start - _CLAUSE) : start].rpartition("\n")[2])
-        if wordings.DENIED_BEFORE.search(before) or wordings.DENIED_AFTER.match(self.low, end):
+        before = wordings.NOUN_BEFORE.sub("", self.lower[max(0, start - _CLAUSE) : start].rpartition("\n")[2])
+        if wordings.DENIED_BEFORE.search(before) or wordings.DENIED_AFTER.match(self.lower, end):
             return "denied"
-        if wordings.DOUBTED_BEFORE.search(before) or wordings.DOUBTED_AFTER.match(self.low, end):
+        if wordings.DOUBTED_BEFORE.search(before) or wordings.DOUBTED_AFTER.match(self.lower, end):
             return "doubted"
         return "named"
 
     def _line_end(self, position: int) -> int:
-        end = self.low.find("\n", position)
-        return len(self.low) if end < 0 else end
+        end = self.lower.find("\n", position)
+        return len(self.lower) if end < 0 else end
 
     def _labels(self, start: int, end: int) -> list[Label]:
-        return find_labels(self.shown, self.reply.text, self.options, self._content_starts, (start, end))
+        return find_labels(self.unmarked, self.reply.text, self.options, self._content_starts, (start, end))
 
     @cached_property
     def _content_starts(self) -> frozenset[int]:
         """Where the contents of forms begin, with and without a bracket."""
         fillers = (
-            wordings.FILL_START.match(self.low, claim.start) for claim in claims(self.reply) if not claim.is_before
+            wordings.FILL_START.match(self.lower, claim.start) for claim in claims(self.reply) if not claim.is_before
         )
         ends = [filler.end() for filler in fillers if filler]
         return frozenset((*ends, *(end - 1 for end in ends)))

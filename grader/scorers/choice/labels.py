@@ -8,7 +8,7 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers import place_wordings as wordings
-from grader.scorers.patterns import Pattern, rule
+from grader.scorers.patterns import Pattern, heuristic
 
 if TYPE_CHECKING:
     import re
@@ -84,9 +84,9 @@ def find_labels(
     finder = _Finder(unmarked, raw, options, content_starts)
     letters = deque(_LABEL.finditer(unmarked, *span), _MOST)
     labels = [label for match in letters if (label := finder.label_of(match)) is not None]
-    labels += _labels_by_number(finder.low, options, span)
+    labels += _labels_by_number(finder.lower, options, span)
     labels.sort(key=lambda label: (label.start, -label.end))
-    return list(_with_lists_joined(_without_inner(labels), finder.low))
+    return list(_with_lists_joined(_without_inner(labels), finder.lower))
 
 
 def _without_inner(labels: list[Label]) -> list[Label]:
@@ -114,7 +114,7 @@ class _Finder:
 
     def __init__(self, unmarked: str, raw: str, options: ChoiceOptions, content_starts: frozenset[int]) -> None:
         self.content_starts = content_starts
-        self.unmarked, self.low = unmarked, unmarked.lower()
+        self.unmarked, self.lower = unmarked, unmarked.lower()
         self.options = options
         self.formulas = _formulas(raw)
 
@@ -134,7 +134,7 @@ class _Finder:
         is_statement = letter.letter == "I" and self.options.has_statements and "I" not in self.options
         if is_statement or _RANGE.search(self.unmarked, max(0, letter.start - 3), letter.start):
             return None
-        label = _with_text(letter, self.low, self.options)
+        label = _with_text(letter, self.lower, self.options)
         following = self.unmarked[letter.end : letter.end + 2]
         is_article = self.unmarked[letter.start : letter.end] == "A" and following[:1] == " "  # "A dog"
         if label.has_text and not is_article:
@@ -143,29 +143,29 @@ class _Finder:
             return None
         return self._small_label(letter, label) if letter.is_small else self._capital_label(letter, label)
 
-    @rule(34, False)
+    @heuristic(34, False)
     def _is_in_a_word(self, letter: _Letter) -> bool:
         """Whether a small letter is the first of a word without blanks, or the letter is one of "N/A"."""
-        start, end, low = letter.start, letter.end, self.low
-        if "n/a" in (low[start - 2 : end], low[start : end + 2]):
+        start, end, lower = letter.start, letter.end, self.lower
+        if "n/a" in (lower[start - 2 : end], lower[start : end + 2]):
             return True
-        if letter.bracket or not letter.is_small or _ENDS.match(low, end):
+        if letter.bracket or not letter.is_small or _ENDS.match(lower, end):
             return False
-        return not low.endswith(("option ", "choice ", "letter "), 0, start)
+        return not lower.endswith(("option ", "choice ", "letter "), 0, start)
 
     def _label_of_thing(self, letter: _Letter) -> Label | None:
         """Return the option whose text is a noun with the letter: "Point B" can be the text of option A."""
-        noun_start = self.low.rfind(" ", 0, max(0, letter.start - 1)) + 1
+        noun_start = self.lower.rfind(" ", 0, max(0, letter.start - 1)) + 1
         if not 0 < letter.start - noun_start < _LONGEST_NOUN:
             return None
-        text = self.options.text_at(self.low, noun_start)
+        text = self.options.text_at(self.lower, noun_start)
         if text is None or text.end < letter.end:
             return None
         return Label(frozenset(text.letter), letter.start, letter.end, text.end, is_certain=True)
 
     def _text_begun_by(self, letter: _Letter) -> OptionText | None:
         """Return the longer text of an option that a letter begins: "B, A, C", "A is closer"."""
-        text = self.options.text_at(self.low, letter.start) if letter.bracket or not letter.is_small else None
+        text = self.options.text_at(self.lower, letter.start) if letter.bracket or not letter.is_small else None
         return text if text is not None and text.end > letter.end else None
 
     def _is_content(self, letter: _Letter) -> bool:
@@ -176,9 +176,9 @@ class _Finder:
         return wordings.NAMED_BEFORE.search(self._words_before(letter)) is not None
 
     def _words_before(self, letter: _Letter) -> str:
-        return self.low[max(0, letter.start - _WORDS_BEFORE) : letter.start]
+        return self.lower[max(0, letter.start - _WORDS_BEFORE) : letter.start]
 
-    @rule("g5-mc-article-a", None)
+    @heuristic("g5-mc-article-a", None)
     def _small_label(self, letter: _Letter, label: Label) -> Label | None:
         """Return a small letter's label: chosen or named, and at the beginning of a line alone on it.
 
@@ -208,7 +208,7 @@ class _Finder:
         return label._replace(is_certain=is_named) if is_named or is_symbol or stands_alone else None
 
 
-@rule(26, [])
+@heuristic(26, [])
 def _formulas(raw: str) -> list[tuple[int, int]]:
     """Return the spans of the LaTeX formulas that hold more than one letter and no words."""
     if "$" not in raw and "\\" not in raw:
@@ -237,42 +237,42 @@ def _stands_alone(letter: _Letter, unmarked: str) -> bool:
     return letter.letter != "I" and (word[1] in wordings.VERBS or in_other_script)
 
 
-def _with_text(letter: _Letter, low: str, options: ChoiceOptions) -> Label:
+def _with_text(letter: _Letter, lower: str, options: ChoiceOptions) -> Label:
     """Return a letter's label with its own text, or with the options whose text stands beside it instead."""
     label = Label(frozenset(letter.letter), letter.start, letter.end, letter.end)
-    if others := _other_text_before(letter, low, options):
+    if others := _other_text_before(letter, lower, options):
         return label._replace(conflict=others)
-    delimiter = _DELIMITED.match(low, letter.end)
+    delimiter = _DELIMITED.match(lower, letter.end)
     text_start = delimiter.end() if delimiter else letter.end
     # What looks like a delimiter can be the beginning of the text: "(D) -273 °C", "B. (s)he".
     for start in (text_start, letter.end + 1, letter.end + 2):
-        text = options.text_at(low, start)
+        text = options.text_at(lower, start)
         if text is not None and text.letter == letter.letter:
             return label._replace(end=text.end, is_certain=True)
-    rest = low[letter.end :].partition("\n")[0]
+    rest = lower[letter.end :].partition("\n")[0]
     if rest.strip() and options.is_text_of(letter.letter, rest):
         return label._replace(end=letter.end + len(rest.rstrip(" .*")), is_certain=True)
-    text = options.text_at(low, text_start)
-    if text is None or letter.letter not in options or not wordings.CLAUSE_END.match(low, text.end):
+    text = options.text_at(lower, text_start)
+    if text is None or letter.letter not in options or not wordings.CLAUSE_END.match(lower, text.end):
         return label
     return label._replace(end=text.end, conflict=frozenset(text.letter))
 
 
-def _other_text_before(letter: _Letter, low: str, options: ChoiceOptions) -> frozenset[str]:
+def _other_text_before(letter: _Letter, lower: str, options: ChoiceOptions) -> frozenset[str]:
     """Return the only other option whose text stands before a letter in brackets, on its line: "red (B)"."""
-    if low[letter.start] not in "([":
+    if lower[letter.start] not in "([":
         return frozenset()
-    before = low[: letter.start].rpartition("\n")[2].strip()
+    before = lower[: letter.start].rpartition("\n")[2].strip()
     letters = [k for k, text in options.lower_texts.items() if text == before]
     return frozenset(letters) if len(letters) == 1 and letter.letter not in letters else frozenset()
 
 
-@rule("g5-mc-option-named-by-its-number", ())
-def _labels_by_number(low: str, options: ChoiceOptions, span: tuple[int, int]) -> Iterator[Label]:
+@heuristic("g5-mc-option-named-by-its-number", ())
+def _labels_by_number(lower: str, options: ChoiceOptions, span: tuple[int, int]) -> Iterator[Label]:
     """Yield "Option 2" and "the second option", where no option has a number of its own."""
     if options.have_numbers:
         return
-    for match in _NUMBERED.finditer(low, *span):
+    for match in _NUMBERED.finditer(lower, *span):
         rank = _rank(match, last=len(options.letters))
         if rank <= len(options.letters):
             letter = options.letters[rank - 1]
@@ -287,13 +287,13 @@ def _rank(match: re.Match[str], last: int) -> int:
     return int(digit) if digit else _RANKS.get(match["word"], last)
 
 
-def _with_lists_joined(labels: list[Label], low: str) -> Iterator[Label]:
+def _with_lists_joined(labels: list[Label], lower: str) -> Iterator[Label]:
     """Join the labels of a list ("A and B") into one; a ranking ("A > C") names all of them, too."""
     joined: Label | None = None
     for label in labels:
         if joined is None:
             joined = label
-        elif _are_one_list(low[joined.end : label.start]):
+        elif _are_one_list(lower[joined.end : label.start]):
             joined = joined._replace(
                 letters=joined.letters | label.letters,
                 letter_end=label.letter_end,

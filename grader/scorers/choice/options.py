@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers.numbers import as_number, numbers_in, simplify_numbers
-from grader.scorers.patterns import Pattern, rule
+from grader.scorers.patterns import Pattern, heuristic
 from grader.scorers.plain_text import plain, without_markup
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class ChoiceOptions:
         return not all(self.texts.values()) or bool(_DIGIT.search(" ".join(self.texts.values())))
 
     @cached_property
-    @rule("C07-part-labels", False)
+    @heuristic("C07-part-labels", False)
     def has_parts(self) -> bool:
         """Whether the question or its options have parts with small letters, "a) ... b) ...", which are no options."""
         return any(_PART.search(text) for text in (self.question, *self.lower_texts.values()))
@@ -93,7 +93,7 @@ class ChoiceOptions:
     # --- options that combine others, and numbered statements ---
 
     @cached_property
-    @rule("g5-mc-both-and-neither", {})
+    @heuristic("g5-mc-both-and-neither", {})
     def _combinations(self) -> dict[frozenset[str], str]:
         """The set of options that an option combines ("Both A and C", "All of the above") -> its letter."""
         combinations = {}
@@ -120,11 +120,11 @@ class ChoiceOptions:
         without_number = sum(not numbers for numbers in letters)
         return letters if len(letters) == len(self.letters) > 1 and without_number < 2 else {}
 
-    @rule("g5-mc-statements-I-and-II")
-    def letter_of_statements(self, low: str) -> str | None:
+    @heuristic("g5-mc-statements-I-and-II")
+    def letter_of_statements(self, lower: str) -> str | None:
         """Return the option that names the numbered statements of a text that does not deny any."""
-        numbers = frozenset(_ROMAN.findall(low))
-        return self._statements.get(numbers) if numbers and not _DENIES.search(low) else None
+        numbers = frozenset(_ROMAN.findall(lower))
+        return self._statements.get(numbers) if numbers and not _DENIES.search(lower) else None
 
     @property
     def has_statements(self) -> bool:
@@ -153,7 +153,7 @@ class ChoiceOptions:
         """Letter to number, of the options that are one."""
         return {k: amount for k, t in self.texts.items() if (amount := as_number(t)) is not None}
 
-    @rule("g5-mc-tiny-values", [])
+    @heuristic("g5-mc-tiny-values", [])
     def _letters_with_number(self, amount: Number) -> list[str]:
         """Return the only letter whose number, with its unit, is an amount, in a list; else none.
 
@@ -164,7 +164,7 @@ class ChoiceOptions:
         letters = [k for k, own in self._numbers.items() if own.same_amount(amount)]
         return letters if len(letters) == 1 else []
 
-    @rule("g5-mc-latex-value-and-unit", frozenset())
+    @heuristic("g5-mc-latex-value-and-unit", frozenset())
     def letters_of_numbers(self, text: str) -> set[str]:
         """Return the letters whose number stands in a text, not as a part of a longer one; "one" is a pronoun."""
         if not self._numbers:
@@ -172,7 +172,7 @@ class ChoiceOptions:
         amounts = [amount for amount in numbers_in(simplify_numbers(text)) if amount.text.lower() != "one"]
         return {letter for amount in amounts for letter in self._letters_with_number(amount)}
 
-    @rule("C11-latex-declaration", False)
+    @heuristic("C11-latex-declaration", False)
     def is_text_of(self, letter: str, text: str) -> bool:
         """Whether a text is an option's text but for its marks, blanks and LaTeX."""
         own = self.lower_texts.get(letter, "")
@@ -181,29 +181,29 @@ class ChoiceOptions:
         form = _MARK.sub("", own).strip(".")
         return bool(form) and _MARK.sub("", text.lower()).strip(".") == form
 
-    @rule("g5-mc-longer-option-reworded", False)
-    def may_mean_longer_option(self, letter: str, low: str) -> bool:
+    @heuristic("g5-mc-longer-option-reworded", False)
+    def may_mean_longer_option(self, letter: str, lower: str) -> bool:
         """Whether a text has words of an option that is longer than this one and contains its text."""
         own = self.lower_texts[letter]
         longer = [t for k, t in self.lower_texts.items() if k != letter and own in t]
-        words = set(low.strip(" .").split())
+        words = set(lower.strip(" .").split())
         return any((set(t.split()) - set(own.split()) - _COMMON) & words for t in longer)
 
-    def text_at(self, low: str, start: int) -> OptionText | None:
+    def text_at(self, lower: str, start: int) -> OptionText | None:
         """Return the longest option text that begins at a position of a lower-cased text; None if none does."""
         texts = [
             OptionText(letter, start, start + len(text))
             for letter, text in self.lower_texts.items()
-            if low.startswith(text, start) and not _goes_on(low, start + len(text), text)
+            if lower.startswith(text, start) and not _goes_on(lower, start + len(text), text)
         ]
         return max(texts, key=lambda text: (text.end, text.letter), default=None)
 
-    def texts_in(self, low: str, first: int, last: int) -> list[OptionText]:
+    def texts_in(self, lower: str, first: int, last: int) -> list[OptionText]:
         """Return every option text in a span; longer ones hide shorter ones."""
         texts = [
             OptionText(letter, start, start + len(text))
             for letter, text in self._searchable_texts
-            for start in _positions(low, text, first, last)
+            for start in _positions(lower, text, first, last)
         ]
         outer: list[OptionText] = []
         for text in sorted(texts, key=lambda text: (text.start, -text.end)):
@@ -229,7 +229,7 @@ def _is_common(text: str) -> bool:
     return all(word in _COMMON for word in text.split()) or (len(text) == 1 and text.isascii() and text.isalpha())
 
 
-@rule(8, ())
+@heuristic(8, ())
 def _ordinals(ranked: re.Match[str]) -> tuple[str, ...]:
     """Return other words for "the second image": "image 2", "the second photograph"."""
     word, noun = ranked[1], ranked[2]
@@ -250,7 +250,7 @@ _SIGNS = (
 )
 
 
-@rule("g5-mc-latex-forms-of-an-option", "")
+@heuristic("g5-mc-latex-forms-of-an-option", "")
 def _formula(text: str) -> str:
     """Return a formula without blanks and the marks of LaTeX: "H_2O" as "h2o", "x²" as "x2"."""
     text = _ARTICLE.sub("", text.lower().strip(" .")).translate(_DIGITS)
@@ -259,29 +259,29 @@ def _formula(text: str) -> str:
     return text if any(map(str.isalnum, text)) else ""
 
 
-def _positions(low: str, text: str, first: int, last: int, most: int = 100) -> Iterator[int]:
+def _positions(lower: str, text: str, first: int, last: int, most: int = 100) -> Iterator[int]:
     """Yield the first positions of `text` in a span as whole words, whole numbers, and no term of an expression."""
-    at = low.find(text, first, last)
+    at = lower.find(text, first, last)
     while at >= 0 and most:
         end = at + len(text)
-        inside = (at and _is_one_word(low[at - 1], text[0])) or _goes_on(low, end, text)
-        if not inside and not (text[0].isdigit() and _is_term(low, at)):
+        inside = (at and _is_one_word(lower[at - 1], text[0])) or _goes_on(lower, end, text)
+        if not inside and not (text[0].isdigit() and _is_term(lower, at)):
             yield at
             most -= 1
-        at = low.find(text, at + 1, last)
+        at = lower.find(text, at + 1, last)
 
 
-@rule(9, False)
-def _is_term(low: str, start: int) -> bool:
+@heuristic(9, False)
+def _is_term(lower: str, start: int) -> bool:
     """Whether a number is a term of an expression, or the number of a thing ("figure 3")."""
-    return _TERM_BEFORE.search(low, max(0, start - 10), start) is not None
+    return _TERM_BEFORE.search(lower, max(0, start - 10), start) is not None
 
 
-def _goes_on(low: str, end: int, text: str) -> bool:
+def _goes_on(lower: str, end: int, text: str) -> bool:
     """Whether a word or a number goes on behind an option's text."""
-    if end >= len(low):
+    if end >= len(lower):
         return False
-    return _is_one_word(text[-1], low[end]) or bool(text[-1].isdigit() and _TERM_AFTER.match(low, end))
+    return _is_one_word(text[-1], lower[end]) or bool(text[-1].isdigit() and _TERM_AFTER.match(lower, end))
 
 
 def _is_one_word(left: str, right: str) -> bool:

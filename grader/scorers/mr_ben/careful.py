@@ -90,7 +90,7 @@ _REPAIRED = Pattern(
 def _first_lines(reply: OwnWords, claim: Claim) -> Iterator[tuple[int, str]]:
     """Yield (start, line) of the first lines of a claim that say something, without markup and in lower case."""
     start = claim.start
-    for number, line in enumerate(reply.shown_low[claim.start : claim.end].split("\n")):
+    for number, line in enumerate(reply.unmarked_lower[claim.start : claim.end].split("\n")):
         if line.strip() and number < _MOST_LINES:
             yield start, line.partition("</")[0][:LONGEST]
         start += len(line) + 1
@@ -115,7 +115,7 @@ def _verdict(reply: OwnWords, claim: Claim, *, prose: bool = True) -> Stance | N
     if read is None:
         return None
     # A line of its own must be a verdict as a whole; a field has its heading.
-    if claim.form == "line" and not (read.leading and _CLAUSE_END.match(reply.shown_low, start + read.end)):
+    if claim.form == "line" and not (read.leading and _CLAUSE_END.match(reply.unmarked_lower, start + read.end)):
         return None
     return read._replace(start=start + read.start, end=start + read.end)
 
@@ -124,7 +124,7 @@ def _verdict_in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
     """Return what sentences such as "the solution is incorrect because ..." say, if all agree."""
     stances: list[Stance] = []
     for start, end in reply.sentences:
-        sentence = reply.shown_low[max(start, claim.start) : end]
+        sentence = reply.unmarked_lower[max(start, claim.start) : end]
         subject = _SUBJECT.search(sentence) or _NO_FAULT.match(sentence)
         if end <= claim.start or subject is None or _REPAIRED.search(sentence, 0, subject.start()):
             continue
@@ -141,7 +141,9 @@ def _verdict_in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
 
 def _sentences_that_find_fault(reply: OwnWords, claim: Claim) -> str:
     """Return the sentences of a claim that do not only call something right."""
-    sentences = (reply.shown_low[max(start, claim.start) : end] for start, end in reply.sentences if end > claim.start)
+    sentences = (
+        reply.unmarked_lower[max(start, claim.start) : end] for start, end in reply.sentences if end > claim.start
+    )
     return "\n".join(text for text in sentences if (read := stance(text)) is None or read.says != "right")
 
 
