@@ -17,7 +17,7 @@ import msgspec
 
 from grader.errors import InputError
 from grader.files.json_records import BLANK, JsonText, Problems
-from grader.files.json_text import line_of, problem_lines, quoted
+from grader.files.json_text import cell_text, line_of, problem_lines, quoted
 from grader.files.user_files import unpack_gzip
 from grader.files.workbook import WorkbookError, read_sheet
 
@@ -35,11 +35,7 @@ _DUPLICATE = "several rows have this id"
 
 def cell(value: object) -> str | None:
     """Return a cell's text: numbers as decimals, empty cells as None; "None", "NA" and "nan" are texts."""
-    if value is None or value == "" or value != value:  # noqa: PLR0124 - a NaN is an empty cell
-        return None
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+    return cell_text(value) or None
 
 
 def column_list(columns: Sequence[str]) -> str:

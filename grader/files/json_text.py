@@ -135,6 +135,15 @@ _MAX_CELL = 100 << 20
 """Characters of a cell that is parsed: more would need gigabytes of memory."""
 
 
+def cell_text(cell: object) -> str:
+    """Return the text of a cell: empty for an empty one (NaN for pandas), digits for a number."""
+    if isinstance(cell, str):
+        return cell
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
 def as_list(cell: object) -> object:
     """Return the list or object that a text cell has in the notation of Python or JSON; any other cell as it is."""
     if not isinstance(cell, str) or len(cell) > _MAX_CELL or cell[:1] + cell.rstrip()[-1:] not in ("[]", "{}"):

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.benchmark import Columns
-from grader.files.json_text import as_list
+from grader.files.json_text import as_list, cell_text
 from grader.predictions import formats
-from grader.predictions.layouts import cell_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

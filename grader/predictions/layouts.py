@@ -7,9 +7,10 @@ every part of a list (the result is a list) or for the first object in an object
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from grader.files.json_text import cell_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -99,15 +100,6 @@ def _texts_of(value: object, depth: int) -> list[str] | None:
         return None
     lists = [_texts_of(part, depth + 1) for part in value]
     return None if None in lists else [text for texts in lists for text in texts or ()]
-
-
-def cell_text(cell: object) -> str:
-    """Return the text of a cell: empty for an empty one (NaN for pandas), digits for a number."""
-    if isinstance(cell, str):
-        return cell
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return ""
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
 def _message_of_part(value: Row) -> object:

@@ -7,9 +7,9 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from grader.files.json_text import MAX_DEPTH, MAX_PROBLEMS, Flaw, describe_value, quoted
+from grader.files.json_text import MAX_DEPTH, MAX_PROBLEMS, Flaw, cell_text, describe_value, quoted
 from grader.predictions.file import PredictionRecord
-from grader.predictions.layouts import ABSENT, BARE, KEY, Row, cell_text, first_of, texts_of, value_at
+from grader.predictions.layouts import ABSENT, BARE, KEY, Row, first_of, texts_of, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
