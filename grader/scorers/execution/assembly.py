@@ -55,7 +55,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 
     completion: str
     """The program is `head(signature, completion)` and the tests."""
-    recovered: str | None = None
+    recovered_completion: str | None = None
     """The careful completion, if it is another one."""
     difference: str = ""
     """What the careful completion does otherwise: words behind "the program"."""
@@ -63,7 +63,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the reply has no program at all."""
 
     @property
-    def has_official(self) -> bool:
+    def has_official_code(self) -> bool:
         """Whether the official extraction finds anything."""
         return bool(self.completion.strip()) and self.completion != EMPTY_BODY
 
@@ -75,7 +75,7 @@ def read_signature(text: str) -> Signature:
     That is the function at its end (`def f(a):` and perhaps a docstring) and any other without a body; or a class whose
     methods have no bodies, as in LeetCode's starter code. Imports and helpers with a body are there for its use.
     """
-    source = _with_empty_body(_terminated(text))
+    source = _with_empty_body(_with_line_end(text))
     tree = parse_or_none(source) or ast.Module(body=[], type_ignores=[])
     functions = [
         node.name
@@ -145,42 +145,47 @@ def assemble(
     `names_to_define`: the names that the tests use. They say what to write if the signature does not. `prelude`: the
     code that the program runs behind, if that is not the signature.
     """
-    declared = read_signature(signature_text)
-    names = declared.required or names_to_define
+    signature = read_signature(signature_text)
+    names = signature.required or names_to_define
     block = extract_plain(prediction, names) if rules == "plain" else extract(prediction, rules)
-    block = _with_signature(block, _terminated(signature_text))
-    block_tree = cached_tree(block)
+    block = _with_signature(block, _with_line_end(signature_text))
     keeps_block = rules in {"plain", "livecodebench"}
-    completion = block if keeps_block else official_completion(block, block_tree)
+    completion = block if keeps_block else official_completion(block, cached_tree(block))
     program = Program(completion=completion)
-    recovered = find_program(prediction, _wanted_program(declared, signature_text, names, prelude))
-    if recovered is None:
-        is_missing = not (program.has_official and has_code(prediction))
+    careful_text = find_program(prediction, _wanted_program(signature, signature_text, names, prelude))
+    if careful_text is None:
+        is_missing = not (program.has_official_code and has_code(prediction))
         return msgspec.structs.replace(program, is_missing=is_missing)
-    tree = cached_tree(recovered) or _EMPTY_MODULE
+    tree = cached_tree(careful_text) or _EMPTY_MODULE
     dropped = [] if keeps_block else [node for node in tree.body if not isinstance(node, _KEPT_OFFICIALLY)]
-    # Behind the signature, an import from `__future__` would be too late, so it needs the recovered program.
-    is_too_late = prelude is None and _has_future_import(tree)
-    if recovered.strip("\n") == block.strip("\n") and not dropped and not is_too_late:
-        return program
-    essence, completion_tree = _essence(tree, names), cached_tree(completion)
-    block_essence = None if block_tree is None else _essence(block_tree, names)
-    equals_completion = completion_tree is not None and _essence(completion_tree, names) == essence
-    equals_block = block_essence == essence and not dropped
-    if (equals_completion or equals_block) and not is_too_late:
-        return program
-    difference = _describe_difference(block_essence, essence, dropped)
-    return msgspec.structs.replace(program, recovered=recovered, difference=difference)
+    # Behind the signature, an import from `__future__` would be too late for the official program.
+    if prelude is not None or not _has_future_import(tree):
+        if careful_text.strip("\n") == block.strip("\n") and not dropped:
+            return program
+        if _does_the_same(tree, block, completion, names, is_complete=not dropped):
+            return program
+    difference = _describe_difference(tree, block, names, dropped)
+    return msgspec.structs.replace(program, recovered_completion=careful_text, difference=difference)
+
+
+def _does_the_same(tree: ast.Module, block: str, completion: str, names: tuple[str, ...], *, is_complete: bool) -> bool:
+    """Whether a careful program has the statements of the official completion, or of the official code block.
+
+    `is_complete`: the official assembly drops none of its statements; else it is not the block that runs.
+    """
+    essence = _essence(tree, names)
+    official = [cached_tree(completion), cached_tree(block)] if is_complete else [cached_tree(completion)]
+    return any(one is not None and _essence(one, names) == essence for one in official)
 
 
 def _wanted_program(
-    declared: Signature, signature_text: str, names: tuple[str, ...], prelude: str | None
+    signature: Signature, signature_text: str, names: tuple[str, ...], prelude: str | None
 ) -> WantedProgram:
     """Return what the program in a reply has to be."""
-    source_before = declared.source if prelude is None else prelude
+    source_before = signature.source if prelude is None else prelude
     available = frozenset(defined_names(parse_or_none(source_before) or _EMPTY_MODULE)).difference(names)
-    prompt = "" if prelude is None else _typing_import(declared.source) + declared.source
-    return WantedProgram(names, _terminated(signature_text), available, prompt)
+    prompt = "" if prelude is None else _typing_import(signature.source) + signature.source
+    return WantedProgram(names, _with_line_end(signature_text), available, prompt)
 
 
 def _typing_import(source: str) -> str:
@@ -208,13 +213,13 @@ def _has_future_import(tree: ast.Module) -> bool:
     return any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
 
 
-def _describe_difference(block: list[str] | None, recovered: list[str], dropped: list[ast.stmt]) -> str:
-    """Return in words what a recovered program does otherwise than the official code block.
+def _describe_difference(tree: ast.Module, block: str, names: tuple[str, ...], dropped: list[ast.stmt]) -> str:
+    """Return in words what a careful program does otherwise than the official code block.
 
-    `block`: the statements of that block; None if it is invalid. `dropped`: what the official assembly drops of the
-    recovered program.
+    `dropped`: what the official assembly drops of the careful program.
     """
-    if block is None or not {*recovered} <= {*block}:
+    block_tree = cached_tree(block)
+    if block_tree is None or not {*_essence(tree, names)} <= {*_essence(block_tree, names)}:
         return _NOT_FOUND
     if not dropped:
         return _NEEDLESS
@@ -232,7 +237,7 @@ def head(signature_text: str, completion: str) -> str:
     return f"{read_signature(signature_text).source.removesuffix(chr(10))}\n\n{completion}\n\n"
 
 
-def _terminated(signature: str) -> str:
+def _with_line_end(signature: str) -> str:
     return signature if signature.endswith("\n") else signature + "\n"
 
 

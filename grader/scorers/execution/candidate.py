@@ -77,7 +77,7 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
 
     completion: Verdict = Verdict()
     """Verdict on the official completion."""
-    recovered: Verdict | None = None
+    recovered_completion: Verdict | None = None
     """Verdict on the careful completion, if it is another program."""
     not_judged: str = ""
     """Why the task is outside the careful reading; empty if it is not."""

@@ -160,7 +160,7 @@ def _sample_verdicts(sample: Sample, state: State | None, verdicts: Mapping[Cand
         return Verdicts(completion=unknown, not_judged=not_judged)
     return Verdicts(
         completion=verdicts.get(sample.completion, sample.verdicts.completion),
-        recovered=None if sample.recovered is None else verdicts.get(sample.recovered),
+        recovered_completion=None if sample.recovered_completion is None else verdicts.get(sample.recovered_completion),
         not_judged=not_judged,
         call_count=len(state.calls) if isinstance(state, Judgeable) and not sample.has_inputs else 0,
     )

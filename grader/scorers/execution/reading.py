@@ -104,12 +104,12 @@ def careful_reading(
         return not_judged_reading(verdicts.not_judged)
     if program.is_missing:
         return NO_PROGRAM
-    programs = [] if verdicts.recovered is None else [verdicts.recovered]
-    if program.has_official or verdicts.recovered is None:
+    programs = [] if verdicts.recovered_completion is None else [verdicts.recovered_completion]
+    if program.has_official_code or verdicts.recovered_completion is None:
         programs.append(verdicts.completion)
     confirmed = next(filter(_is_confirmed, programs), None)
     if confirmed is not None:
-        return _reading_of_confirmed(official, program.difference if confirmed is verdicts.recovered else "")
+        return _reading_of_confirmed(official, program.difference if confirmed is verdicts.recovered_completion else "")
     if official is not None and official.outcome is not Outcome.PASSED:
         return official
     judgement = programs[0].judgement
@@ -265,7 +265,7 @@ def _cpu_seconds(sample: Sample, run: ProgramRun | None, *, with_official: bool)
 
 def _call_statistics(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
     """Return how a sample's answers compare with the reference solution's: those of a confirmed program, if any."""
-    programs = [verdicts.completion, verdicts.recovered or Verdict()]
+    programs = [verdicts.completion, verdicts.recovered_completion or Verdict()]
     for verdict in sorted(programs, key=_is_confirmed, reverse=True):
         judgement = verdict.judgement
         if judgement is not None and judgement.likeness is not None and judgement.likeness.calls is not None:
@@ -275,7 +275,7 @@ def _call_statistics(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
 
 def assertion_results(verdicts: Verdicts) -> list[bool]:
     """Return whether each assertion holds, of a program that fails; empty if that was not requested or is not known."""
-    for verdict in (verdicts.completion, verdicts.recovered):
+    for verdict in (verdicts.completion, verdicts.recovered_completion):
         if verdict is not None and verdict.judgement is not None and verdict.judgement.right:
             return verdict.judgement.right
     return []

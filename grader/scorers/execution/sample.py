@@ -47,9 +47,9 @@ class Sample:
         return Candidate(qid=self.task.id, source=self.program.completion)
 
     @property
-    def recovered(self) -> Candidate | None:
+    def recovered_completion(self) -> Candidate | None:
         """The careful completion, if it is a different program."""
-        source = self.program.recovered
+        source = self.program.recovered_completion
         return None if source is None else Candidate(qid=self.task.id, source=source)
 
     @property
@@ -58,7 +58,7 @@ class Sample:
         # With inputs, the official reading needs the completion's answers, so it runs even if careful does not use it.
         needs_completion = self.lint is not None and (self.has_inputs or not self.program.is_missing)
         candidates = [self.completion] if needs_completion else []
-        return candidates if self.recovered is None else [*candidates, self.recovered]
+        return candidates if self.recovered_completion is None else [*candidates, self.recovered_completion]
 
     @property
     def has_inputs(self) -> bool:
@@ -78,12 +78,14 @@ class Sample:
     def _combined_readings(self) -> Readings | None:
         """The careful part is that of the recovered program, unless only the official completion passes."""
         official = self.verdicts.completion.readings
-        recovered = None if self.verdicts.recovered is None else self.verdicts.recovered.readings
-        if official is None or recovered is None:
+        recovered_readings = (
+            None if self.verdicts.recovered_completion is None else self.verdicts.recovered_completion.readings
+        )
+        if official is None or recovered_readings is None:
             return official
-        if self.program.has_official and official.careful.credit and not recovered.careful.credit:
+        if self.program.has_official_code and official.careful.credit and not recovered_readings.careful.credit:
             return official
-        return msgspec.structs.replace(official, careful=recovered.careful, calls=recovered.calls)
+        return msgspec.structs.replace(official, careful=recovered_readings.careful, calls=recovered_readings.calls)
 
     @property
     def is_refused(self) -> bool:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-def _undefined_names(tests: str, signature: str) -> tuple[str, ...]:
+def _undefined_names(tests: str, signature_text: str) -> tuple[str, ...]:
     """Return the names that tests use, and neither they nor the signature define. They include built-in names."""
-    tree = parse_any_length(f"{signature}\n{tests}")
+    tree = parse_any_length(f"{signature_text}\n{tests}")
     nodes = [] if tree is None else list(ast.walk(tree))
     names = [node for node in nodes if isinstance(node, ast.Name)]
     defined = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
@@ -28,22 +28,22 @@ def _undefined_names(tests: str, signature: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.id for node in names if node.id not in defined))
 
 
-def names_to_define(tests: str, signature: str) -> tuple[str, ...]:
+def names_to_define(tests: str, signature_text: str) -> tuple[str, ...]:
     """Return the names of which the candidate must define some; empty if the signature says what to write.
 
     Built-in names count only if there are no others: a task may ask for a function `sum`.
     """
-    if read_signature(signature).required:
+    if read_signature(signature_text).required:
         return ()
-    names = _undefined_names(tests, signature)
+    names = _undefined_names(tests, signature_text)
     return tuple(name for name in names if not hasattr(builtins, name)) or names
 
 
-def complete_signature(declared: Signature, tests: str, signature: str, solution: str | None) -> Signature:
+def complete_signature(signature: Signature, tests: str, signature_text: str, solution: str | None) -> Signature:
     """Return a signature that says what to write, from the reference solution, else from the tests."""
-    if declared.required:
-        return _with_called_functions(declared, tests, solution)
-    used, candidates = _undefined_names(tests, signature), names_to_define(tests, signature)
+    if signature.required:
+        return _with_called_functions(signature, tests, solution)
+    used, candidates = _undefined_names(tests, signature_text), names_to_define(tests, signature_text)
     tree = parse_any_length(solution or "") or ast.Module(body=[], type_ignores=[])
     stubs = [_stub_of(node) for node in tree.body if getattr(node, "name", None) in used]
     if not any(stubs):
@@ -51,24 +51,24 @@ def complete_signature(declared: Signature, tests: str, signature: str, solution
         # Of several names without a class among them, nobody knows which one is the program's, and which a library's.
         if classes or len(candidates) == 1:
             stubs = [classes.get(name) or _function_stub(name) for name in candidates]
-    return read_signature("\n".join([signature, *filter(None, stubs)])) if any(stubs) else declared
+    return read_signature("\n".join([signature_text, *filter(None, stubs)])) if any(stubs) else signature
 
 
-def _with_called_functions(declared: Signature, tests: str, solution: str | None) -> Signature:
+def _with_called_functions(signature: Signature, tests: str, solution: str | None) -> Signature:
     """Return a signature with further functions that the tests call and nobody defines: seven of MBPP's tasks do so.
 
     A reference solution has to define them: what it imports is the library's, not the program's.
     """
     nodes = ast.walk(parse_any_length(tests) or ast.Module(body=[], type_ignores=[]))
     called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    called -= {*declared.required, *dir(builtins)}
+    called -= {*signature.required, *dir(builtins)}
     if (tree := parse_any_length(solution or "")) is not None and solution:
         called &= {getattr(node, "name", "") for node in tree.body}
-    names = [name for name in _undefined_names(tests, declared.source) if name in called]
+    names = [name for name in _undefined_names(tests, signature.source) if name in called]
     if not names:
-        return declared
-    source = "\n".join([declared.source, *map(_function_stub, names)])
-    return msgspec.structs.replace(declared, source=source, required_functions=(*declared.required_functions, *names))
+        return signature
+    source = "\n".join([signature.source, *map(_function_stub, names)])
+    return msgspec.structs.replace(signature, source=source, required_functions=(*signature.required_functions, *names))
 
 
 def _stub_of(node: ast.stmt) -> str:

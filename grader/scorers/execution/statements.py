@@ -32,6 +32,7 @@ class Statement(NamedTuple):
 
     node: ast.stmt
     bound: frozenset[str]
+    """What it assigns, defines or imports."""
     loaded: frozenset[str]
     """What it reads outside functions and classes."""
     used: frozenset[str]
@@ -45,7 +46,7 @@ class Statement(NamedTuple):
         return isinstance(self.node, _DEFINES)
 
     @property
-    def acts(self) -> bool:
+    def can_act(self) -> bool:
         """Whether it may do more than bind names."""
         return not self.is_definition and has_calls([self.node])
 
@@ -174,7 +175,7 @@ def statements_needed_by(names: Iterable[str], body: Sequence[Statement]) -> lis
     """
     names = frozenset(names)
     binders, users = _numbers_by_name(body, "bound"), _numbers_by_name(body, "used")
-    set_up = {n for n, one in enumerate(body) if one.acts and not one.words & (names | _SHOWS)}
+    set_up = {n for n, one in enumerate(body) if one.can_act and not one.words & (names | _SHOWS)}
     needed = {n for n in set_up if body[n].words & _SETTINGS}
     waiting = [*names, *(name for n in needed for name in body[n].used)]
     seen = {*waiting}
@@ -217,7 +218,7 @@ def _is_harmless(statement: Statement, known: set[str]) -> bool:
         modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
         return all(name.partition(".")[0] in sys.stdlib_module_names for name in modules)
     if isinstance(node, (*SCOPES, ast.Assign, ast.AnnAssign, ast.AugAssign)):
-        return not statement.acts and statement.loaded <= known
+        return not statement.can_act and statement.loaded <= known
     return is_noop(node)
 
 

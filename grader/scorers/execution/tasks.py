@@ -107,7 +107,7 @@ def _program(solution: str, signature: str, names_to_define: tuple[str, ...], ha
     """Return the careful program of a reply with a solution."""
     prelude = "" if has_inputs else None
     program = assemble(f"```python\n{solution}\n```", signature, "humaneval-v-v2", names_to_define, prelude)
-    return program.completion if program.recovered is None else program.recovered
+    return program.completion if program.recovered_completion is None else program.recovered_completion
 
 
 def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]:
@@ -179,7 +179,7 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         signature = ""
     if cases is None and not tests.strip():
         raise BadRowError("it has no tests, so every program would pass")
-    declared = complete_signature(read_signature(signature), tests, signature, solution)
+    full_signature = complete_signature(read_signature(signature), tests, signature, solution)
     function = "" if cases is None else cases.function
     return CodeTask(
         id=row[columns.id],
@@ -189,7 +189,7 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         row=row,
         signature_text=signature,
         tests=tests,
-        signature=_with_setup(declared, _setup_for_programs(setup)),
+        signature=_with_setup(full_signature, _setup_for_programs(setup)),
         names_to_define=(function,) if function else names_to_define(tests, signature),
         solution=solution,
         cases=cases,

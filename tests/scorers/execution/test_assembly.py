@@ -59,7 +59,7 @@ def test_a_body_alone_gets_the_signature(block: str) -> None:
 
 @each("text", ["Sure", "x = 3", "solution = 3", "def other(a):\n    return a", "pass", "I cannot."])
 def test_what_is_no_body_gets_no_signature(text: str) -> None:
-    assert SIGNATURE not in (assemble(text, SIGNATURE, "plain").recovered or "")
+    assert SIGNATURE not in (assemble(text, SIGNATURE, "plain").recovered_completion or "")
 
 
 @each("end", ["", "\n", "\n        ", "\n        # your code\n"])
@@ -128,7 +128,7 @@ USES_N = "def solution(a):\n    return N * a"
 )  # fmt: skip
 def test_what_the_assembly_drops_is_kept_aside_and_named(code: str, recovered: str | None, difference: str) -> None:
     made = assemble(fenced(code), SIGNATURE, "humaneval-v-v2")
-    assert (made.recovered, made.difference) == (recovered, difference)
+    assert (made.recovered_completion, made.difference) == (recovered, difference)
 
 
 @each(
@@ -142,7 +142,7 @@ def test_what_the_assembly_drops_is_kept_aside_and_named(code: str, recovered: s
 )
 def test_a_solution_that_the_official_extraction_does_not_find_is_found(prediction: str) -> None:
     made = assemble(prediction, SIGNATURE, "humaneval-v-v2")
-    assert made.recovered == "def solution(a):\n    return a"
+    assert made.recovered_completion == "def solution(a):\n    return a"
     assert made.difference == "keeps the code of the answer, which the official extraction does not find"
 
 
@@ -157,7 +157,7 @@ def test_a_later_program_replaces_the_one_that_the_official_assembly_keeps(held:
     text = f"```python\n{held}\n```\nor\n```\ndef solution(a):\n    return 2\n```"
     made = assemble(text, SIGNATURE, "humaneval-v-v2")
     assert "return 1" in made.completion
-    assert "return 2" in (made.recovered or "")
+    assert "return 2" in (made.recovered_completion or "")
 
 
 def test_a_chain_of_conditions_of_any_length_is_assembled() -> None:
@@ -165,7 +165,7 @@ def test_a_chain_of_conditions_of_any_length_is_assembled() -> None:
     chain = "".join(f"elif N == {n}:\n    N = {n}\n" for n in range(700))
     made = assemble(fenced(f"N = 1\nif N == 0:\n    N = 2\n{chain}{USES_N}"), SIGNATURE, "humaneval-v-v2")
     namespace: dict[str, Any] = {}
-    exec(made.completion if made.recovered is None else made.recovered, namespace)
+    exec(made.completion if made.recovered_completion is None else made.recovered_completion, namespace)
     assert namespace["solution"](2) == 2
 
 
@@ -181,5 +181,5 @@ def test_a_reply_has_the_typing_names_that_starter_code_uses_without_an_import()
     starter = "class Solution:\n    def two(self, nums: List[int]) -> Optional[int]:\n        "
     reply = fenced("class Solution:\n    def two(self, nums: List[int]) -> Optional[int]:\n        return nums[0]")
     made = assemble(reply, starter, "plain", ("two",), prelude="")
-    assert (made.recovered or "").startswith("from typing import List, Optional\n")
+    assert (made.recovered_completion or "").startswith("from typing import List, Optional\n")
     assert made.completion.startswith("class Solution:")

@@ -152,7 +152,7 @@ REPLIES = {
 def test_the_function_is_found(reply: str, rules: str) -> None:
     made = assemble(reply, SIGNATURE, rules)  # type: ignore[arg-type]
     namespace: dict[str, Any] = {}
-    exec(made.completion if made.recovered is None else made.recovered, namespace)
+    exec(made.completion if made.recovered_completion is None else made.recovered_completion, namespace)
     assert namespace["total"]([1, 2, 3]) == 6
     assert not made.is_missing
 
@@ -204,7 +204,7 @@ SCRIPTS = {
 @each("rules", ["plain", "livecodebench"])
 def test_the_script_is_found(reply: str, rules: str) -> None:
     made = assemble(reply, "", rules)  # type: ignore[arg-type]
-    source = made.completion if made.recovered is None else made.recovered
+    source = made.completion if made.recovered_completion is None else made.recovered_completion
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), mock.patch.object(sys, "stdin", io.StringIO("4\n")):
         exec(source, {"__name__": "__main__"})
@@ -238,12 +238,12 @@ def test_a_program_that_does_not_run_is_an_answer(reply: str) -> None:
 
 def test_the_body_of_another_function_is_not_put_behind_the_signature() -> None:
     other = 'def digits(xs):\n    """Add.\n    """\n    return sum(xs)\n'
-    assert assemble(other, SIGNATURE, "plain").recovered is None
+    assert assemble(other, SIGNATURE, "plain").recovered_completion is None
 
 
 def test_a_script_that_does_nothing_is_one() -> None:
     made = assemble(block("pass\n"), "", "plain")
-    assert (made.completion, made.recovered, made.is_missing) == ("pass\n", None, False)
+    assert (made.completion, made.recovered_completion, made.is_missing) == ("pass\n", None, False)
 
 
 def test_a_class_goes_on_with_methods_behind_blank_lines() -> None:
@@ -274,7 +274,7 @@ def test_starter_code_of_a_method_gets_its_body() -> None:
 def test_a_function_is_not_put_into_the_class_of_the_starter_code() -> None:
     signature = "class Solution:\n    def total(self, xs: list) -> int:\n"
     made = assemble(block("def total(xs):\n    return sum(xs)\n"), signature, "livecodebench", ("total",))
-    assert made.recovered is None
+    assert made.recovered_completion is None
 
 
 @each(
@@ -289,7 +289,7 @@ def test_what_the_model_was_given_is_part_of_a_program_that_runs_without_the_sig
     given = "from typing import List\ndef add(xs):\n    return sum(xs)\n"
     made = assemble(block(code), f"{given}def total(xs: List[int]) -> int:\n", "plain", (), "from math import *\n")
     namespace: dict[str, Any] = {}
-    exec(f"from math import *\n{made.recovered or made.completion}", namespace)
+    exec(f"from math import *\n{made.recovered_completion or made.completion}", namespace)
     assert namespace["total"]([1, 2, 3]) == 6
 
 

@@ -58,7 +58,7 @@ def read(
     confirmed: Verdict | None = None,
 ) -> SampleResult:
     recovered = Verdict(judgement=recovery) if recovery is not None else None
-    verdicts = Verdicts(completion=confirmed or Verdict(), recovered=recovered)
+    verdicts = Verdicts(completion=confirmed or Verdict(), recovered_completion=recovered)
     return sample_result(observed(executed, verdicts, code), V2)
 
 
@@ -176,7 +176,7 @@ WRONG = Judgement(evidence=evidence(), reason="a test fails", kind="assertion")
 def test_where_the_careful_program_fails_the_official_text_is_judged_too(
     official: str | None, written: Judgement, completion: Judgement, outcome: Outcome
 ) -> None:
-    verdicts = Verdicts(completion=Verdict(judgement=completion), recovered=Verdict(judgement=written))
+    verdicts = Verdicts(completion=Verdict(judgement=completion), recovered_completion=Verdict(judgement=written))
     executed = None if official is None else ran(official, "" if official == "passed" else "NameError")
     reading = None if executed is None else official_reading(executed, V2)
     assert careful_reading(reading, verdicts, assembled(DROPS).program, V2).outcome is outcome
@@ -199,7 +199,7 @@ def _judged(same: int, *, confirmed: bool) -> Verdict:
 def test_the_calls_of_a_sample_are_those_of_the_program_that_is_believed(
     completion: Verdict, whole: Verdict | None, same: int
 ) -> None:
-    verdicts = Verdicts(completion=completion, recovered=whole)
+    verdicts = Verdicts(completion=completion, recovered_completion=whole)
     sample = observed(ran("no N", "NameError"), verdicts, DROPS)
     assert sample_result(sample, V2).calls == Calls(n=4, same=same)
 
