@@ -336,10 +336,11 @@ def attributes(value: Any) -> dict[str, Any]:
             descriptor = cls.__dict__.get(slot)
             if isinstance(descriptor, types.MemberDescriptorType) and hasattr(value, slot):
                 members[slot] = getattr(value, slot)
-    return {key: item for key, item in members.items() if isinstance(key, str) and not _is_reserved(key)}
+    return {key: item for key, item in members.items() if isinstance(key, str) and not is_reserved(key)}
 
 
-def _is_reserved(name: str) -> bool:
+def is_reserved(name: str) -> bool:
+    """Whether Python reserves a name for itself, as `__len__`."""
     return name.startswith("__") and name.endswith("__")
 
 
@@ -748,11 +749,11 @@ def _set_attributes(value: Any, members: Mapping[str, Any]) -> None:
     """Set the attributes of an object to exactly these. Data must never hide a method."""
     dictionary = getattr(value, "__dict__", None)
     if dictionary is not None:
-        for key in [key for key in dictionary if key not in members and not _is_reserved(key)]:
+        for key in [key for key in dictionary if key not in members and not is_reserved(key)]:
             del dictionary[key]
     for key, item in members.items():
         of_class = next((base.__dict__[key] for base in type(value).__mro__ if _text(key) in base.__dict__), None)
-        if _is_reserved(key) or isinstance(of_class, (classmethod, staticmethod, *_FUNCTIONS)):
+        if is_reserved(key) or isinstance(of_class, (classmethod, staticmethod, *_FUNCTIONS)):
             raise MalformedError("an attribute that hides a method, or has a reserved name")
         if isinstance(of_class, types.MemberDescriptorType):
             of_class.__set__(value, item)
@@ -784,7 +785,7 @@ def _class_attributes(cls: type[Any]) -> dict[str, Any]:
     members = [
         (name, item) for base in reversed(cls.__mro__) if is_user_class(base) for name, item in vars(base).items()
     ]
-    return {name: item for name, item in members if not _is_reserved(name) and type(item) in _KINDS_BY_TYPE}
+    return {name: item for name, item in members if not is_reserved(name) and type(item) in _KINDS_BY_TYPE}
 
 
 def _make_tree(reader: Reader, content: Content) -> Tree:
@@ -814,7 +815,7 @@ def _make_record(reader: Reader, content: Content) -> Any:
 
 def _record_class(name: str, fields: tuple[str, ...]) -> type[Any]:
     """Return a class of named tuples. `collections.namedtuple` would run the names as code."""
-    if any(map(_is_reserved, fields)):
+    if any(map(is_reserved, fields)):
         raise MalformedError("a field with a reserved name")
     members: dict[str, Any] = {field: property(operator.itemgetter(at)) for at, field in enumerate(fields)}
     return type(name, (tuple,), members | {"_fields": fields, "__slots__": ()})

@@ -10,6 +10,8 @@ import hashlib
 import json
 import struct
 
+from grade_sandbox.values import encode
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +26,6 @@ MAX_FRAME = 64 << 20
 PART = "part"
 """The key of [start, end] of bytes behind the JSON of a message."""
 MAX_TEXT = 20_000
-encode = json.JSONEncoder(separators=(",", ":")).encode
-"""Returns `json.dumps(message, separators=(",", ":"))`, which would create an encoder for each message."""
 
 
 class ClosedError(Exception):

@@ -203,7 +203,7 @@ class Answerer:
     def hello(self) -> bytes:
         """Return the first message: which of the names to be written the program defines."""
         functions = [name for name in self._stubs if callable(self._program.namespace.get(name))]
-        return wire.encode({"functions": functions}).encode()
+        return values.encode({"functions": functions}).encode()
 
     def answer(self, message: "bytes | str", *, is_kept: bool = False) -> str:
         """Return the reply to one call. `is_kept`: a later call may refer to this answer."""

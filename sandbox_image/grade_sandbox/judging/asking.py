@@ -373,10 +373,6 @@ def is_class(value: Any) -> bool:
     return type(value) is _SubstituteClass
 
 
-def _is_reserved(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
-
-
 class _SubstituteClass(type):
     """The class of all substitutes for classes: reading an attribute of one of them is a call."""
 
@@ -386,12 +382,12 @@ class _SubstituteClass(type):
         return cls.__asker__.ask(("name", cls.__name__), *args, **kwargs)
 
     def __getattr__(cls, name: str) -> Any:
-        if _is_reserved(name):
+        if values.is_reserved(name):
             raise AttributeError(name)
         return cls.__asker__.ask(("op", "getattr"), cls, name)
 
     def __setattr__(cls, name: str, value: Any) -> None:
-        if _is_reserved(name):
+        if values.is_reserved(name):
             super().__setattr__(name, value)
         else:
             cls.__asker__.ask(("op", "setattr"), cls, name, value)
@@ -413,7 +409,7 @@ class _SubstituteObject:
         __number__: int
 
     def __getattr__(self, name: str) -> Any:
-        if _is_reserved(name):
+        if values.is_reserved(name):
             raise AttributeError(name)
         return _operate("getattr", self, name)
 

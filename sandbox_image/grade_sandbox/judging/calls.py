@@ -7,7 +7,7 @@ from typing import NamedTuple
 from grade_sandbox import values
 from grade_sandbox.candidate.answering import RETURNED
 from grade_sandbox.judging.sameness import same
-from grade_sandbox.judging.views import JudgeContext, Ref, join_clipped, value_pieces
+from grade_sandbox.judging.views import MAX_DEPTH, JudgeContext, Ref, join_clipped, value_pieces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ _SIGNS = {
     "iadd": "+=", "isub": "-=", "imul": "*=", "itruediv": "/=", "ior": "|=", "iand": "&=", "ixor": "^=",
     "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
 }  # fmt: skip
-_MAX_DEPTH = 6
 
 
 def format_call(calls: Sequence[Call], expected: Sequence[Reply], number: int) -> str:
@@ -86,7 +85,7 @@ class _CallFormatter:
     def call(self, number: int, depth: int) -> Iterator[str]:
         """Yield the pieces of a call."""
         (target_kind, target), args, kwargs, _ = self._calls[number]
-        if depth > _MAX_DEPTH:
+        if depth > MAX_DEPTH:
             yield "..."
         elif target_kind == "op" and target == "getattr":
             yield from [*self.value(args[0], depth), f".{args[1]}"]

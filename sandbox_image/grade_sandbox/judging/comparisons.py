@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     """Takes the expected answer and a program's."""
 
 NEAR, ABSOLUTE = 1e-6, 1e-12
+"""Relative and absolute difference of floats that count as equal in the careful reading."""
+SEQUENCES = (list, tuple, deque)
 
 
 def rule(name: str) -> Rule:
@@ -131,7 +133,7 @@ def same_values(expected: Any, answer: Any) -> Any:
 @_false_if_raising
 def near_values(expected: Any, answer: Any) -> Any:
     """Compare values part by part. Floats may differ a little, and a list may be a tuple, a deque or an array."""
-    return _are_near(expected, answer, (list, tuple, deque))
+    return _are_near(expected, answer, SEQUENCES)
 
 
 @_false_if_raising
@@ -147,7 +149,7 @@ def _are_near(expected: Any, answer: Any, sequences: tuple[type, ...]) -> bool:
         absolute = ABSOLUTE if expected else NEAR
         is_close = math.isclose(expected, answer, rel_tol=NEAR, abs_tol=absolute)
         return is_close or (math.isnan(expected) and math.isnan(answer))
-    of_kind = type(expected) is type(answer) and isinstance(expected, (list, tuple, deque))
+    of_kind = type(expected) is type(answer) and isinstance(expected, SEQUENCES)
     if of_kind or (isinstance(expected, sequences) and isinstance(answer, sequences)):
         pairs = zip(expected, answer, strict=True)
         return len(expected) == len(answer) and all(_are_near(e, g, sequences) for e, g in pairs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fractions
 import math
 
+from grade_sandbox.judging.comparisons import ABSOLUTE, NEAR
 from grade_sandbox.judging.views import CONTAINER, ERROR, NUMBER, OBJECT, TEXT, TRUTH, View, is_unordered, view
 
 TYPE_CHECKING = False
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     Pairs = tuple[tuple[int, int], ...]
     """The id() of two values, of what contains them, and so on."""
 
-RELATIVE, ABSOLUTE = 1e-6, 1e-12
 MAX_DEPTH = 200
 MAX_PLACES = 1000
 MAX_LEAVES = 100_000
@@ -154,7 +154,7 @@ def same_number(one: Any, two: Any) -> bool:
         return bool(one == two)
     if math.isnan(first) or math.isnan(second):
         return math.isnan(first) and math.isnan(second)
-    return first == second or math.isclose(first, second, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    return first == second or math.isclose(first, second, rel_tol=NEAR, abs_tol=ABSOLUTE)
 
 
 def plain(value: Any, depth: int = 0) -> Any:

@@ -9,16 +9,12 @@ equality: none of the references of HumanEval+ and MBPP+ needs it.
 
 from __future__ import annotations
 
-from collections import deque
-
-from grade_sandbox.judging.comparisons import near_values
+from grade_sandbox.judging.comparisons import SEQUENCES, near_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
-
-_SEQUENCES = (list, tuple, deque)
 
 
 def is_like(runs: Sequence[Any], answer: Any, *, is_unordered: bool = False) -> bool:
@@ -51,4 +47,4 @@ def _is_same_without_order(one: Any, two: Any) -> bool:
 def _without_order(value: Any) -> Any:
     """Return the items of a sequence in an order that depends on nothing else."""
     items = value.tolist() if hasattr(value, "tolist") else value
-    return sorted(items, key=repr) if isinstance(items, _SEQUENCES) else items
+    return sorted(items, key=repr) if isinstance(items, SEQUENCES) else items

@@ -178,7 +178,7 @@ def every(value: Any, max_views: int = 100_000) -> Iterator[View]:
 # --- texts for people ---
 
 MAX_SHOWN = 500
-_MAX_DEPTH = 6
+MAX_DEPTH = 6
 _BRACKETS = {"tuple": ("(", ")"), "set": ("{", "}"), "frozenset": ("{", "}")}
 
 
@@ -199,7 +199,7 @@ def format_value(value: Any) -> str:
 
 def value_pieces(value: Any, depth: int = 0) -> Iterator[str]:
     """Yield the text of a value in pieces: the whole may be too long."""
-    if depth > _MAX_DEPTH:
+    if depth > MAX_DEPTH:
         yield "..."
         return
     its_view = view(value)
