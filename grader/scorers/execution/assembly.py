@@ -162,13 +162,13 @@ def assemble(
     if prelude is not None or not _has_future_import(tree):
         if careful_text.strip("\n") == block.strip("\n") and not dropped:
             return program
-        if _does_the_same(tree, block, completion, names, is_complete=not dropped):
+        if _is_equivalent(tree, block, completion, names, is_complete=not dropped):
             return program
     difference = _describe_difference(tree, block, names, dropped)
     return msgspec.structs.replace(program, recovered_completion=careful_text, difference=difference)
 
 
-def _does_the_same(tree: ast.Module, block: str, completion: str, names: tuple[str, ...], *, is_complete: bool) -> bool:
+def _is_equivalent(tree: ast.Module, block: str, completion: str, names: tuple[str, ...], *, is_complete: bool) -> bool:
     """Whether a careful program has the statements of the official completion, or of the official code block.
 
     `is_complete`: the official assembly drops none of its statements; else it is not the block that runs.

@@ -33,7 +33,7 @@ from grader.scorers.execution.statements import (
     statements_needed_by,
     undefined_names,
     unparse,
-    without_needless,
+    without_needless_statements,
 )
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def _with_dependencies(pieces: Sequence[_Piece], main: int, wanted: WantedProgra
     providers[_PROMPT] = prompt
     body = list(pieces[main].body)
     if wanted.names:
-        body = without_needless(body, wanted.names, wanted.available | bound_names(prompt))
+        body = without_needless_statements(body, wanted.names, wanted.available | bound_names(prompt))
     added: dict[int, list[Statement]] = {}
     while True:
         program = [*body, *(statement for part in added.values() for statement in part)]

@@ -57,12 +57,12 @@ def write(path: Path, records: Iterable[Record]) -> None:
     with replacing(path) as file:
         file.write(b"[")
         for number, item in enumerate(records):
-            text = _indented(item).replace("\n", "\n    ")
+            text = _indented_json(item).replace("\n", "\n    ")
             file.write(f"{',' if number else ''}\n    {text}".encode())
         file.write(b"\n]\n")
 
 
-def _indented(item: Record) -> str:
+def _indented_json(item: Record) -> str:
     """Return `json.dumps(item, indent=4)`, which is pure Python and takes several times as long."""
     try:
         return msgspec.json.format(json.dumps(item), indent=4)

@@ -75,7 +75,7 @@ def extract_plain(prediction: str, stubs: tuple[str, ...]) -> str:
     blocks = [match[2] for match in _BLOCK.finditer(prediction)]
     if not blocks:
         return prediction
-    fits = (lambda block: _defines(block, stubs)) if stubs else is_script
+    fits = (lambda block: _has_definition(block, stubs)) if stubs else is_script
     return next(filter(fits, reversed(blocks)), blocks[0])
 
 
@@ -90,7 +90,7 @@ def has_outer_return(tree: ast.Module) -> bool:
     return any(isinstance(node, ast.Return) for node in nodes_outside_functions(tree))
 
 
-def _defines(text: str, names: tuple[str, ...]) -> bool:
+def _has_definition(text: str, names: tuple[str, ...]) -> bool:
     if len(text) > MAX_SOURCE:
         return any(re.search(rf"^(?:(?:async )?def|class) {re.escape(name)}\b", text, re.MULTILINE) for name in names)
     tree = cached_tree(text)

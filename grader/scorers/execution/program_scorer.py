@@ -122,12 +122,14 @@ class ProgramScorer:
         """Return the result of a sample that is not graded; None if nothing is against grading it."""
         qid = request.qid
         if self._tasks[qid].broken:
-            return _refused(request, f"the task's row is broken: {self._tasks[qid].broken}", "task")
+            return _refusal_result(request, f"the task's row is broken: {self._tasks[qid].broken}", "task")
         if errors[qid]:
-            return _refused(request, f"the calls of its tests were not recorded: {errors[qid]}", "infrastructure")
+            return _refusal_result(
+                request, f"the calls of its tests were not recorded: {errors[qid]}", "infrastructure"
+            )
         if why := self._states.reference_failures.get(qid):
             reason = f"the task's reference solution does not pass, so no verdict would mean anything: {why}"
-            return _refused(request, reason, "task")
+            return _refusal_result(request, reason, "task")
         return None
 
     # --- grading ---
@@ -152,7 +154,7 @@ class ProgramScorer:
         with_official = [sample for sample, request in zip(samples, requests, strict=True) if request.official]
         run_officially(with_official, pipeline.context)
         results = [self._result(sample, request) for sample, request in zip(samples, requests, strict=True)]
-        for result in self._marked(results, requests):
+        for result in self._with_oddities(results, requests):
             yield msgspec.structs.replace(result, sample=0)  # each request has one sample
 
     def _samples(self, requests: Sequence[ScoreRequest]) -> Iterable[Sample]:
@@ -175,7 +177,7 @@ class ProgramScorer:
             result = msgspec.structs.replace(result, facts=ExecutionFacts(printed=outputs))
         return result if request.official else msgspec.structs.replace(result, official=NOT_REQUESTED)
 
-    def _marked(self, results: list[SampleResult], requests: Sequence[ScoreRequest]) -> list[SampleResult]:
+    def _with_oddities(self, results: list[SampleResult], requests: Sequence[ScoreRequest]) -> list[SampleResult]:
         """Add the oddities of the texts."""
         predictions: dict[str, list[str]] = {}
         for request in requests:
@@ -191,7 +193,7 @@ def _test_results(sample: Sample, request: ScoreRequest) -> list[bool] | msgspec
     return right if request.each and right else msgspec.UNSET
 
 
-def _refused(request: ScoreRequest, reason: str, rule: str) -> SampleResult:
+def _refusal_result(request: ScoreRequest, reason: str, rule: str) -> SampleResult:
     reading: Reading = msgspec.structs.replace(unscored_reading(reason), rule=rule)
     return SampleResult(
         qid=request.qid, sample=0, official=reading if request.official else NOT_REQUESTED, careful=reading

@@ -250,7 +250,7 @@ def _official_reading_of(sample: Sample, observation: Executed, protocol: Execut
     """Return the official reading; it says if the assertion that failed is the program's own."""
     reading = official_reading(observation, protocol)
     run = observation.run
-    if run is not None and reading.detail == _TEST_FAILED and _failed_in_program(run.lines, sample):
+    if run is not None and reading.detail == _TEST_FAILED and _is_failure_of_program(run.lines, sample):
         return msgspec.structs.replace(reading, detail="an assertion of the program itself failed")
     return reading
 
@@ -287,7 +287,7 @@ def _line_number(text: str) -> int:
     return int(text) if is_number else 0
 
 
-def _failed_in_program(line_numbers: str, sample: Sample) -> bool:
+def _is_failure_of_program(line_numbers: str, sample: Sample) -> bool:
     """Whether an exception comes from the program itself. It reports the lines, so this is for people."""
     last = line_numbers.rpartition(",")[2]
     return 0 < _line_number(last) <= sample.head.count("\n")

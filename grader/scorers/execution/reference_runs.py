@@ -44,8 +44,8 @@ def can_vary(source: str, calls: Iterable[str]) -> bool:
     nodes = _nodes(source)
     names = _names(nodes)
     imported = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
-    makes_sets = _has(nodes, ast.Set, ast.SetComp) or (
-        not names.isdisjoint({"keys", "items"}) and _has(nodes, *_SET_OPERATORS)
+    makes_sets = _has_node(nodes, ast.Set, ast.SetComp) or (
+        not names.isdisjoint({"keys", "items"}) and _has_node(nodes, *_SET_OPERATORS)
     )
     return (
         not nodes  # it is not valid Python, so nothing is known of it
@@ -53,7 +53,7 @@ def can_vary(source: str, calls: Iterable[str]) -> bool:
         or not _modules(nodes) <= _FIXED_MODULES
         or not _VARYING_NAMES.isdisjoint(names | imported)
         or any(name.startswith("__") for name in names)  # such as `__import__`, `__class__`
-        or _has(nodes, ast.ClassDef)  # its objects have addresses, which their texts and hash values show
+        or _has_node(nodes, ast.ClassDef)  # its objects have addresses, which their texts and hash values show
         or any(map(has_sets, calls))
     )
 
@@ -75,5 +75,5 @@ def _modules(nodes: Iterable[ast.AST]) -> set[str]:
     return modules | {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
 
 
-def _has(nodes: Iterable[ast.AST], *kinds: type[ast.AST]) -> bool:
+def _has_node(nodes: Iterable[ast.AST], *kinds: type[ast.AST]) -> bool:
     return any(isinstance(node, kinds) for node in nodes)

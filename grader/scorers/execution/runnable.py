@@ -39,7 +39,7 @@ def _runnable_script(tests: str, entry_point: str, program: str) -> str:
         return f"{tests.rstrip()}\n\n\ncheck({entry_point})\n"
     needed = [node for node in body if not _is_needless(node, tests)]
     definitions = {node.name for node in body if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
-    if not body or any(_runs_tests(node, definitions | {"unittest", "globals"}) for node in body):
+    if not body or any(_is_test(node, definitions | {"unittest", "globals"}) for node in body):
         return tests if needed == body else _script(needed)
     calls = (
         [f"check({_only_function(program)})"] if has_check else [call for node in body for call in _test_calls(node)]
@@ -58,14 +58,14 @@ def _without_program_imports(tests: str) -> tuple[str, list[ast.stmt]]:
     tree = parse_any_length(tests)
     if tree is None:
         return tests, []
-    if any(map(_imports_program, ast.walk(tree))):
+    if any(map(_is_program_import, ast.walk(tree))):
         _WithoutImports().visit(tree)
         tree.body = [node for node in tree.body if not isinstance(node, ast.Pass)]
         tests = ast.unparse(ast.fix_missing_locations(tree))
     return tests, tree.body
 
 
-def _runs_tests(node: ast.stmt, definitions: set[str]) -> bool:
+def _is_test(node: ast.stmt, definitions: set[str]) -> bool:
     """Whether a statement outside functions and classes tests something itself, or uses the tests' own definitions."""
     if isinstance(node, _DEFINITIONS) or _is_left_to_runner(node):
         return False
@@ -103,7 +103,7 @@ _PROGRAM = "solution"
 """The module that the tests of some data sets (KodCode) import the program from. Its names are already there."""
 
 
-def _imports_program(node: ast.AST) -> bool:
+def _is_program_import(node: ast.AST) -> bool:
     return isinstance(node, ast.ImportFrom) and node.module == _PROGRAM
 
 
@@ -112,7 +112,7 @@ class _WithoutImports(ast.NodeTransformer):
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt | list[ast.stmt]:
         names = [f"{alias.asname} = {alias.name}" for alias in node.names if alias.asname]
-        return (tree_from("\n".join(names)).body or ast.Pass()) if _imports_program(node) else node
+        return (tree_from("\n".join(names)).body or ast.Pass()) if _is_program_import(node) else node
 
 
 def _test_calls(node: ast.stmt) -> list[str]:

@@ -18,7 +18,7 @@ from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionPr
 from grader.scorers.execution.facts import ExecutionFacts, facts_of
 from grader.scorers.execution.inputs.outputs import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
-from grader.scorers.execution.tasks import CodeTask, tasks_from
+from grader.scorers.execution.tasks import CodeTask, read_tasks
 from grader.scorers.interface import (
     SampleDetails,
     Scorer,
@@ -64,7 +64,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def tasks(self, declared: ExecutionBenchmark, split: str, rows: Rows) -> dict[str, CodeTask]:
         """Turn rows into tasks; raises InputError that names every invalid row."""
         del split
-        return tasks_from(rows, declared)
+        return read_tasks(rows, declared)
 
     # --- inference ------------------------------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def rescore(self, earlier: EarlierRun[ExecutionBenchmark]) -> ScorerOutput:
         """Compute the metrics again, from the results file or an `_executed.json` of the official evaluator."""
         report = earlier.report
-        samples = report.samples if report is not None else _from_executed(earlier)
+        samples = report.samples if report is not None else _read_executed_samples(earlier)
         counts: dict[str, int] = {}
         for sample in samples:
             counts[sample.qid] = counts.get(sample.qid, 0) + 1
@@ -344,7 +344,7 @@ def _records(
             yield executed_file.record(record, completions, programs, executions.results[qid], protocol)
 
 
-def _from_executed(earlier: EarlierRun[ExecutionBenchmark]) -> list[SampleResult]:
+def _read_executed_samples(earlier: EarlierRun[ExecutionBenchmark]) -> list[SampleResult]:
     path, stem = earlier.path, earlier.stem
     executed_path = path if stem.name.endswith("_executed") else stem.with_name(f"{stem.name}_executed.json")
     if not executed_path.is_file():

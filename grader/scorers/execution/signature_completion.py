@@ -100,16 +100,16 @@ def _class_stubs(tests: str, names: Sequence[str]) -> dict[str, str]:
 def _called_methods(name: str, nodes: Sequence[ast.AST]) -> list[str]:
     """Return the methods that tests call of objects of a class, as far as they are seen to be constructed."""
     assigned = [(target, node.value) for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
-    variables = {_variable_name(target) for target, value in assigned if _constructs(value, name)} - {""}
+    variables = {_variable_name(target) for target, value in assigned if _is_construction(value, name)} - {""}
     calls = [node.func for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
     return [
         function.attr
         for function in calls
-        if _constructs(function.value, name) or _variable_name(function.value) in variables
+        if _is_construction(function.value, name) or _variable_name(function.value) in variables
     ]
 
 
-def _constructs(value: ast.expr, name: str) -> bool:
+def _is_construction(value: ast.expr, name: str) -> bool:
     """Whether an expression begins with a call of this name: `Stack()`, `Stack().push(1)`."""
     while isinstance(value, (ast.Call, ast.Attribute)):
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):

@@ -193,7 +193,9 @@ def statements_needed_by(names: Iterable[str], body: Sequence[Statement]) -> lis
     return [body[n] for n in sorted(needed)]
 
 
-def without_needless(body: Sequence[Statement], names: Iterable[str], available: frozenset[str]) -> list[Statement]:
+def without_needless_statements(
+    body: Sequence[Statement], names: Iterable[str], available: frozenset[str]
+) -> list[Statement]:
     """Return the statements of a program without those that its functions do not need, and that could do harm.
 
     That is: what runs something, or cannot be loaded everywhere, such as a plot, a test, or `import pytest`.

@@ -138,7 +138,9 @@ class TestedTasks:
         if judgement.likeness is not None and judgement.likeness.is_silent:
             return NotJudgeable(NOTHING_TO_COMPARE)
         spool = self._states.spool
-        runs = [spool.put(f"reference {c.hash_seed} {c.qid}", self._spool.get(self._stored(c))) for c in references]
+        runs = [
+            spool.put(f"reference {c.hash_seed} {c.qid}", self._spool.get(self._stored_answers(c))) for c in references
+        ]
         return state._replace(expected_runs=runs)
 
     def _reference_candidates(self, qid: str, state: Judgeable) -> list[Candidate]:
@@ -198,7 +200,7 @@ class TestedTasks:
 
         return AnswerRequest(candidate, state.calls, make_job)
 
-    def _stored(self, candidate: Candidate) -> StoredAnswers:
+    def _stored_answers(self, candidate: Candidate) -> StoredAnswers:
         return self._collector.answers[candidate].parts[0]
 
     # --- verdicts ---
@@ -238,12 +240,12 @@ class TestedTasks:
             if judgement is None:
                 verdicts[candidate] = Verdict(infrastructure_error=errors.get(key, "it was not judged"))
             else:
-                verdicts[candidate] = _verdict(judgement, self._stored(candidate))
+                verdicts[candidate] = _verdict(judgement, self._stored_answers(candidate))
         return verdicts
 
     def _judge_job(self, candidate: Candidate, state: Judgeable) -> tuple[str, JobOrFactory]:
         """Return the key of the job that judges a candidate's answers, and what makes the job."""
-        task, stored = self._tasks[candidate.qid], self._stored(candidate)
+        task, stored = self._tasks[candidate.qid], self._stored_answers(candidate)
         is_reference = candidate.role == "reference"
         judges_assertions = task.lists_tests if self._judges_assertions is None else self._judges_assertions
         job = jobs.judge_job(

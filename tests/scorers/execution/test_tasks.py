@@ -10,7 +10,7 @@ from grader.data.load import load
 from grader.data.tables import Rows
 from grader.errors import InputError
 from grader.scorers import declarations
-from grader.scorers.execution.tasks import tasks_from
+from grader.scorers.execution.tasks import read_tasks
 from grader.task import Block
 
 HUMANEVAL_V: Any = declarations.load("humaneval-v")
@@ -29,7 +29,7 @@ def test_groups_are_the_task_type_and_the_aspects_that_a_task_has() -> None:
         "Common Sense": None,
         "Dynamic Patterns": ["Spiral"],
     }
-    made = tasks_from(rows(ROW | {"task_type": "Aggregation", "capability_aspects": aspects}), HUMANEVAL_V)
+    made = read_tasks(rows(ROW | {"task_type": "Aggregation", "capability_aspects": aspects}), HUMANEVAL_V)
     assert made["q1"].groups == {
         "task_type": "Aggregation", "capability_aspects": ["Geometric Objects", "Dynamic Patterns"],
     }  # fmt: skip
@@ -37,7 +37,7 @@ def test_groups_are_the_task_type_and_the_aspects_that_a_task_has() -> None:
 
 def test_every_row_that_lacks_something_is_named() -> None:
     with pytest.raises(InputError) as caught:
-        tasks_from(rows(ROW, ROW, {"qid": "q2"}, ROW | {"qid": "q3", "test_script": 3}, {}), HUMANEVAL_V)
+        read_tasks(rows(ROW, ROW, {"qid": "q2"}, ROW | {"qid": "q3", "test_script": 3}, {}), HUMANEVAL_V)
     assert caught.value.problems == [
         'tasks.jsonl: row 2: "q1" is a duplicate: an earlier row has it',
         "tasks.jsonl: row 5: no text in column qid, function_signature, test_script",
@@ -48,18 +48,18 @@ def test_every_row_that_lacks_something_is_named() -> None:
 
 def test_a_broken_row_among_many_stops_only_itself() -> None:
     every = [ROW | {"qid": f"q{number}"} for number in range(30)]
-    made = tasks_from(rows(*every, ROW | {"qid": "odd", "test_script": "assert ("}), HUMANEVAL_V)
+    made = read_tasks(rows(*every, ROW | {"qid": "odd", "test_script": "assert ("}), HUMANEVAL_V)
     assert "invalid Python" in made["odd"].broken
     assert not made["q1"].broken
 
 
 def test_a_skeleton_that_is_not_python_leaves_the_task_without_one() -> None:
-    (task,) = tasks_from(rows(ROW | {"function_signature": "def solution(a):\n    “doc”"}), HUMANEVAL_V).values()
+    (task,) = read_tasks(rows(ROW | {"function_signature": "def solution(a):\n    “doc”"}), HUMANEVAL_V).values()
     assert (task.signature_text, task.broken, task.names_to_define) == ("", "", ("solution",))
 
 
 def test_what_belongs_to_the_question_is_shown_and_the_tests_are_closed() -> None:
-    made = tasks_from(rows(ROW | {"ground_truth_solution": "def solution(a): return 1"}), HUMANEVAL_V)["q1"]
+    made = read_tasks(rows(ROW | {"ground_truth_solution": "def solution(a): return 1"}), HUMANEVAL_V)["q1"]
     shown = [(block.kind, block.title, block.content, block.is_open) for block in made.blocks]
     assert shown[:2] == [
         ("code", "Signature", "def solution(a):", True),
@@ -73,6 +73,6 @@ def test_sanitized_mbpp_brings_its_imports_as_a_list(tmp_path: Path) -> None:
     file = tmp_path / "sanitized-mbpp.json"
     file.write_text(json.dumps([row | {"test_list": ["assert math.floor(f()) == y"]}]), encoding="utf-8")
     mbpp: Any = declarations.load("mbpp")
-    (task,) = tasks_from(load(mbpp, "test", "google", file, None), mbpp).values()
+    (task,) = read_tasks(load(mbpp, "test", "google", file, None), mbpp).values()
     assert task.tests == "import math\ny = 1\nassert math.floor(f()) == y\n"
     assert task.text == "Write f."

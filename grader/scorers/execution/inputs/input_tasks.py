@@ -65,7 +65,7 @@ class InputTasks:
 
     # --- calls, and expected answers ---
 
-    def _expected(self, qid: str) -> ExpectedAnswers:
+    def _expected_answers(self, qid: str) -> ExpectedAnswers:
         state = self._states.judgeable(qid)
         assert state is not None
         assert state.expected_outputs is not None
@@ -119,7 +119,7 @@ class InputTasks:
             answers = self._collector.answers[task_references[0]]
             if not answers.parts:
                 self._states[qid] = NotPrepared(f"its reference solution was not run: {answers.infrastructure_error}")
-            elif not report_side_effects and self._returns_nothing(task_references[0]):
+            elif not report_side_effects and self._has_no_return_value(task_references[0]):
                 return_nothing.append(qid)
             else:
                 plans[qid] = self._reference_plan(qid, task_references)
@@ -127,7 +127,7 @@ class InputTasks:
         self._states.update({qid: self._state_from_reference(qid, *plan) for qid, plan in plans.items()})
         return return_nothing
 
-    def _returns_nothing(self, reference: Candidate) -> bool:
+    def _has_no_return_value(self, reference: Candidate) -> bool:
         answers = self._outputs(reference, REFERENCE_SECONDS)
         is_function = bool(self._cases(reference.qid).function)
         return is_function and all(output.is_answer and values.returns_nothing(output.text) for output in answers)
@@ -185,7 +185,7 @@ class InputTasks:
     def answer(self, candidates: Iterable[Candidate]) -> None:
         """Let candidates answer the calls of their tasks."""
         requests = [request for candidate in candidates for request in self._requests(candidate)]
-        self._collector.collect("answering", requests, self._wrong_in_both_readings)
+        self._collector.collect("answering", requests, self._find_wrong_in_both_readings)
 
     def _variants(self, candidate: Candidate) -> dict[Candidate, None]:
         """Return a candidate, and the program that a published harness makes of it, if that is another one."""
@@ -194,7 +194,7 @@ class InputTasks:
     def _requests(self, candidate: Candidate) -> Iterator[AnswerRequest]:
         """Yield what a candidate and its variant in a harness are asked; nothing if its task has no calls."""
         if self._states.judgeable(candidate.qid) is not None:
-            expected = self._expected(candidate.qid).answers if self._cases(candidate.qid).function else ()
+            expected = self._expected_answers(candidate.qid).answers if self._cases(candidate.qid).function else ()
             for variant in self._variants(candidate):
                 yield self._request(variant, self._seconds(candidate.qid), values.most_bytes(expected), expected)
 
@@ -209,7 +209,7 @@ class InputTasks:
         if variant.role == "reference":
             reports_side_effects = variant.reports_side_effects
         else:
-            reports_side_effects = bool(function) and self._expected(variant.qid).by_side_effect
+            reports_side_effects = bool(function) and self._expected_answers(variant.qid).by_side_effect
 
         def make_job(calls: Sequence[str]) -> Job:
             if not function:
@@ -232,7 +232,7 @@ class InputTasks:
     def _seconds(self, qid: str) -> float:
         """Return the CPU time for one input: that of the task, or more if its reference solution is slow."""
         task_seconds = self._tasks[qid].seconds or self._limits.cpu_seconds
-        by_reference = self._protocol.times_reference * self._expected(qid).reference_seconds
+        by_reference = self._protocol.times_reference * self._expected_answers(qid).reference_seconds
         return max(task_seconds, min(MOST_SECONDS, by_reference))
 
     def _make_harness_variant(self, candidate: Candidate) -> Candidate:
@@ -286,7 +286,7 @@ class InputTasks:
             verdicts[candidate] = Verdict(readings=both)
         return verdicts
 
-    def _wrong_in_both_readings(self, variants: Sequence[Candidate]) -> set[Candidate]:
+    def _find_wrong_in_both_readings(self, variants: Sequence[Candidate]) -> set[Candidate]:
         """Return the programs that have given a wrong answer in both readings. More answers change no verdict.
 
         A checker runs long, and whoever wants the outputs wants all of them.
@@ -312,7 +312,7 @@ class InputTasks:
     def _plan(self, variant: Candidate) -> ComparisonPlan:
         """Return how a program's answers are compared."""
         qid, cases = variant.qid, self._cases(variant.qid)
-        plan = self._comparer.plan(qid, self._outputs(variant, self._seconds(qid)), self._expected(qid))
+        plan = self._comparer.plan(qid, self._outputs(variant, self._seconds(qid)), self._expected_answers(qid))
         if self._keeps_outputs and not cases.function:
             return plan
         # The texts are in the jobs. Those of all programs would fill the memory.
@@ -324,7 +324,7 @@ class InputTasks:
             return outputs.unjudged_readings(error)
         cases = self._cases(variant.qid)
         if cases.checker:
-            error, fault = self._comparer.checker_problem(variant.qid, plan, self._expected(variant.qid))
+            error, fault = self._comparer.checker_problem(variant.qid, plan, self._expected_answers(variant.qid))
             if error:
                 return outputs.unjudged_readings(error)
             if fault:
