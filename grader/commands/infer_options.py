@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 KEY_VARIABLE = "OPENAI_API_KEY"
 
 
-def _temperature(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, float | None]:
+def _parse_temperature(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> dict[str, float | None]:
     """Parse a temperature, or `none` for one that must not be sent; empty: the option was not given."""
     if value is None:
         return {}
@@ -33,7 +35,7 @@ def _temperature(_context: click.Context, _parameter: click.Parameter, value: st
     return {"temperature": number}
 
 
-def _gen_kwargs(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, Any]:
+def _parse_gen_kwargs(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, Any]:
     """Parse `top_p=0.95,max_tokens=2048`, or a JSON object; the value `none` is not sent."""
     if value is None:
         return {}
@@ -56,15 +58,15 @@ _WHOLE_NUMBERS = {"max_tokens", "seed"}
 
 def _json_object(value: str) -> dict[str, Any]:
     try:
-        found = json.loads(value)
+        settings = json.loads(value)
     except json.JSONDecodeError as error:
         raise click.BadParameter(f"is not JSON: {error.msg} (column {error.colno})") from None
-    assert isinstance(found, dict)  # it begins with a brace
-    return found
+    assert isinstance(settings, dict)  # it begins with a brace
+    return settings
 
 
 def _name_and_value(part: str) -> tuple[str, Any]:
-    name, equals, value = (each.strip() for each in part.partition("="))
+    name, equals, value = (text.strip() for text in part.partition("="))
     if not equals or not name:
         raise click.BadParameter(f"{part!r} is not NAME=VALUE; a value with commas needs the form of a JSON object")
     if value.lower() == "none":
@@ -91,9 +93,9 @@ model_options = options.group(
 sampling_options = options.group(
     click.option("-n", "--samples", type=WholeNumber(min=1), default=1, show_default=True, metavar="N",
                  help="Samples per task."),
-    click.option("--temperature", callback=_temperature, metavar="T",
+    click.option("--temperature", callback=_parse_temperature, metavar="T",
                  help="Sampling temperature. Default: as in the benchmark's official runs; `none`: not sent."),
-    click.option("--gen-kwargs", callback=_gen_kwargs, metavar="NAME=VALUE,...",
+    click.option("--gen-kwargs", callback=_parse_gen_kwargs, metavar="NAME=VALUE,...",
                  help="More fields of each request, such as top_p=0.95,max_tokens=2048,seed=1, or a JSON object. "
                       "`none`: not sent, also if the benchmark's official runs send it."),
 )

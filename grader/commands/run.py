@@ -112,7 +112,9 @@ def _grade_run(predictions: Sequence[str], command: Command) -> int:
     source = predictions[0] if len(predictions) == 1 else predictions
     with command.files(predictions) as outputs:
         with watcher(quiet=command.quiet) as observer:
-            graded = grade(source, command.setup, observer, outputs=outputs, before=gates.check, every_column=has_page)
+            graded = grade(
+                source, command.setup, observer, outputs=outputs, check_run=gates.check, every_column=has_page
+            )
         decisions = gates.decide(graded.report)
         document, gaps = _lazy_document(graded, Path(predictions[0]), decisions, command, has_page=has_page)
         # The table is shown before files are written: on a full disk the files are lost, but not the metrics.

@@ -42,15 +42,15 @@ def serve_command(
     from grader.serving.requests import ServerLimits
     from grader.serving.server import check_access, serve
 
-    token = _token(token_file)
+    token = _read_token(token_file)
     check_access(host, token)
-    limits = ServerLimits(body_bytes=_size(body), waiting=max_waiting, wait=wait)
+    limits = ServerLimits(body_bytes=_parse_body_size(body), waiting=max_waiting, wait=wait)
     samples = Samples(settings_of({name: value for name, value in settings.items() if value is not None}).options)
     serve(samples, host, port, limits=limits, token=token, say=lambda address: say(f"Listening on {address}"))
     say("Stopped.")
 
 
-def _token(file: Path | None) -> str:
+def _read_token(file: Path | None) -> str:
     if file is None:
         return os.environ.get(TOKEN, "").strip()
     try:
@@ -60,7 +60,7 @@ def _token(file: Path | None) -> str:
         raise UsageError(f"--token-file {file}: {why}") from error
 
 
-def _size(text: str) -> int:
+def _parse_body_size(text: str) -> int:
     """Return the maximum size of a request in bytes; raises UsageError."""
     from grader.options import bytes_of
 

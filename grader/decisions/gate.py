@@ -300,8 +300,8 @@ def _drop_reason(report: Report, baseline: Report, compared: MetricComparison, a
         reason += "; the outputs are the same, so only the grading differs (judge, limits or version)"
     if low < -allowed <= high:
         reason += _distance_in_words(change, allowed)
-    if found := conditions.differences(baseline, report):
-        reason += f"; the runs had different conditions: {conditions.in_words(found)}"
+    if differences := conditions.differences(baseline, report):
+        reason += f"; the runs had different conditions: {conditions.in_words(differences)}"
     return reason
 
 

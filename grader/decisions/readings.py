@@ -35,8 +35,8 @@ def in_words(report: Report) -> list[str]:
     differences = careful_minus_official(report)
     if not differences:
         return []
-    listed = "; ".join(
+    changes = "; ".join(
         f"{name} {change.value:+.1f} points (95 % interval {change.ci95[0]:+.1f} to {change.ci95[1]:+.1f})"
         for name, change in differences.items()
     )
-    return [f"Careful minus official, paired by item: {listed}."]
+    return [f"Careful minus official, paired by item: {changes}."]

@@ -30,9 +30,9 @@ class Flaw(msgspec.Struct, frozen=True, kw_only=True):
 
 def quoted(text: str, limit: int = 60) -> str:
     """Return untrusted text for a message: bounded, with control characters escaped."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
-    mark = "'" if '"' in shown and "'" not in shown else '"'
-    return f"{mark}{shown}{'...' if len(text) > limit else ''}{mark}"
+    printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
+    mark = "'" if '"' in printable and "'" not in printable else '"'
+    return f"{mark}{printable}{'...' if len(text) > limit else ''}{mark}"
 
 
 def render_path(path: Sequence[str | int]) -> str:

@@ -31,13 +31,14 @@ def grade(
     observer: Observer,
     *,
     outputs: Outputs | None = None,
-    before: Callable[[AnyScorer, AnyRun], None] | None = None,
+    check_run: Callable[[AnyScorer, AnyRun], None] | None = None,
     every_column: bool = False,
 ) -> Graded:
     """Grade a prediction file, or several as one; raises a GradeError, and then no file was written.
 
-    `outputs` claims the files that the caller will write, before grading starts. `before` is called with the data
-    and the predictions before they are scored, to refuse the run; it is not called if an earlier run is scored again.
+    `outputs` claims the files that the caller will write, before grading starts. `check_run` is called with the
+    data and the predictions before they are scored, and may refuse the run; it is not called if an earlier run is
+    scored again.
     `every_column`: see `inputs.read_inputs`; for a caller that shows items.
     """
     setup = options if isinstance(options, Setup) else make_setup(options)
@@ -50,8 +51,8 @@ def grade(
         replies = run.options.judge_model or run.options.judge_replies or file.judge_replies
         file_ending = setup.scorer.file_ending
         outputs.claim(stem, file.name.rpartition("/")[2], judged=bool(replies), scorer_file_ending=file_ending)
-    if before is not None:
-        before(setup.scorer, run)
+    if check_run is not None:
+        check_run(setup.scorer, run)
     scored = setup.scorer.score(run)
     scored = msgspec.structs.replace(scored, samples=with_sets(scored.samples, run.tasks))
     report = report_of(inputs, scored)

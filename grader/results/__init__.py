@@ -388,12 +388,13 @@ def count_unscored(samples: Iterable[SampleResult]) -> tuple[int, UnscoredCounts
 
 _MOST_METRICS = 20
 _MOST_CHARACTERS = 60
+"""Of a name in the text of a report, which a notebook shows."""
 
 
 def _metric_line(name: str, official: Metric | None, careful: Metric | None) -> str:
-    shown = careful or official
-    assert shown is not None
-    interval = "" if shown.ci95 is None else f", 95 % interval {shown.ci95[0]:.1f} to {shown.ci95[1]:.1f}"
+    metric = careful or official
+    assert metric is not None
+    interval = "" if metric.ci95 is None else f", 95 % interval {metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
     values = f"official {in_percent(official)}, careful {in_percent(careful)}"
     return f"{_shorten(name)}: {values}{interval}, n {observation_counts(official, careful)}"
 

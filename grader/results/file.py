@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.errors import InputError, UsageError
+from grader.files.json_text import LISTED_PROBLEMS
 from grader.files.user_files import read_user_file
 from grader.results import READINGS, SCHEMA, Facts, Outcome, Report, SampleResult, count_unscored
 from grader.results.provenance import Provenance
@@ -51,8 +52,8 @@ def read_report(path: Path, types: FactTypes) -> Report:
         raise _format_error(path, error) from error
     problems = _contradictions(report) + _missing_facts(report, sample_facts)
     if problems:
-        shown = [f"{path}: {problem}" for problem in problems[:20]]
-        raise InputError([*shown, "Grading never writes this: the file was changed. Grade the predictions again."])
+        lines = [f"{path}: {problem}" for problem in problems[:LISTED_PROBLEMS]]
+        raise InputError([*lines, "Grading never writes this: the file was changed. Grade the predictions again."])
     return report
 
 

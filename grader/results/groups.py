@@ -45,7 +45,7 @@ def by_round(samples: Iterable[SampleResult]) -> dict[int, list[SampleResult]]:
 
 
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Return the items of each key, in their order."""
+    """Return key -> its items, both in the order of the items."""
     groups: dict[K, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

@@ -389,11 +389,11 @@ def begin(sample: Sample, benchmark: str, gate: str, *, samples: int = 1, **opti
     path.write_text(json.dumps([record | {"predictions": record["predictions"][:1] * samples} for record in records]))
     asked = Options(benchmark=benchmark, data=folder / DATA[benchmark], **options)
 
-    def before(scorer: Any, run: Any) -> None:
+    def check_run(scorer: Any, run: Any) -> None:
         functools.partial(check_before_run, thresholds=[parse_fail_under(gate)], drops=[])(scorer, run)
         raise BegunError
 
-    grade(path, asked, Silent(), before=before)
+    grade(path, asked, Silent(), check_run=check_run)
 
 
 @pytest.mark.parametrize(

@@ -266,7 +266,7 @@ def _sample(
     if sample.sample < len(programs):
         facts["program"] = _program(programs[sample.sample], details.failed_line)
     # An empty output is not the same as none.
-    return _without_empty(facts) | (outputs.shown(output) if output is not None else {})
+    return _without_empty(facts) | (outputs.page_values(output) if output is not None else {})
 
 
 def _reading(
@@ -340,7 +340,7 @@ class _Outputs:
         start = self._limit * 2 // 3
         return start, len(text) - (self._limit - start)
 
-    def shown(self, text: str) -> dict[str, object]:
+    def page_values(self, text: str) -> dict[str, object]:
         """Return `output`, and `cut` if a part is left out: its position in UTF-16 code units, and its length."""
         start, end = self._middle(text)
         if start == end:
