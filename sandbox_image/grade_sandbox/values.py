@@ -92,6 +92,9 @@ class SentIterator:
         raise EndlessError(f"more than {len(self.items)} items of an iterator")
 
 
+SentIterator.__name__ = "iterator"  # in messages of Python about one, which people read
+
+
 class Context:
     """What one side of a channel knows beside the values: classes by name, and what is not sent as its contents."""
 
