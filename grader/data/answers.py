@@ -23,7 +23,8 @@ def fill_answers(table: DataTable, benchmark: Benchmark, split: str, data_path: 
 
     Raises DataUnavailableError if there is no such file, InputError if it is not an object.
     """
-    declared, column = benchmark.splits[split].answers, getattr(benchmark.columns, "answer", None)
+    declared = benchmark.splits[split].answers
+    column = getattr(benchmark.columns, "answer", None)
     if declared is None or column is None:
         return table
     cells = (cell(row.get(column)) for row in table.rows)

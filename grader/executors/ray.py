@@ -192,7 +192,9 @@ def open_ray(options: Options, limits: Limits, observer: Observer, python: str |
 
 def _batches(jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[list[str], list[bytes]]]:
     """Yield the keys and the packed jobs of batches, in order; they are drawn as batches are needed."""
-    keys, packed, size = list[str](), list[bytes](), 0
+    keys: list[str] = []
+    packed: list[bytes] = []
+    size = 0
     for key, job in jobs:
         keys.append(key)
         packed.append(pack_job(job))

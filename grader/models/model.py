@@ -230,7 +230,8 @@ class Model:
 
     def _ask(self, request: Request) -> tuple[Reply, int]:
         """Return what came back, and the number of requests sent."""
-        attempts, waited, messages = 0, 0.0, wire(request.messages)
+        messages = wire(request.messages)
+        attempts, waited = 0, 0.0
         while True:
             reply, sent, wait = self._send(messages, self._body(request))
             attempts += sent

@@ -84,7 +84,8 @@ def read(content: bytes) -> Reply:
 
 def _read_choice(choice: _Choice, usage: Usage) -> Reply:
     """Return the reply in the first choice of a chat completion, its reasoning apart."""
-    message, finish = choice.message, choice.finish_reason if isinstance(choice.finish_reason, str) else ""
+    message = choice.message
+    finish = choice.finish_reason if isinstance(choice.finish_reason, str) else ""
     content = _joined(message.content) or message.refusal or ""
     # vLLM renamed `reasoning_content` to `reasoning`; servers use either.
     reasoning = _joined(message.reasoning_content) or _joined(message.reasoning)

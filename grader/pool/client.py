@@ -95,7 +95,8 @@ class Pool:
     def close(self) -> None:
         """Disconnect. The process ends if it has no other user; calls of other threads are answered before."""
         with self._lock:
-            presence, self._presence, self._is_closed = self._presence, None, True
+            presence, self._presence = self._presence, None
+            self._is_closed = True
         if presence is not None:
             # The process ends when all connections are closed: those of open calls are closed by their answers.
             with contextlib.suppress(OSError, msgspec.DecodeError), presence:
@@ -157,9 +158,11 @@ class Pool:
 
     def _completed(self, exchange: Exchange, seconds: float) -> Iterator[tuple[int, SampleResult]]:
         yield from exchange.refused_results()
-        deadline, why = time.monotonic() + seconds, ""
+        deadline = time.monotonic() + seconds
+        why = ""
         while not exchange.is_complete and (remaining := deadline - time.monotonic()) > 0:
-            request, why = encode_request("POST", PATH, exchange.request_body(remaining)), CLOSED
+            request = encode_request("POST", PATH, exchange.request_body(remaining))
+            why = CLOSED  # if the answer ends early without an error
             connection = self._connect(remaining)
             try:
                 for line in send_request(connection, request, remaining + MARGIN_SECONDS):
@@ -190,9 +193,11 @@ class Pool:
     ) -> AsyncGenerator[tuple[int, SampleResult], None]:
         for one in exchange.refused_results():
             yield one
-        deadline, why = time.monotonic() + seconds, ""
+        deadline = time.monotonic() + seconds
+        why = ""
         while not exchange.is_complete and (remaining := deadline - time.monotonic()) > 0:
-            request, why = encode_request("POST", PATH, exchange.request_body(remaining)), CLOSED
+            request = encode_request("POST", PATH, exchange.request_body(remaining))
+            why = CLOSED  # if the answer ends early without an error
             connection = await asyncio.to_thread(self._connect, remaining)
             try:
                 async with contextlib.aclosing(

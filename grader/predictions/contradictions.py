@@ -51,7 +51,8 @@ class Comparison(NamedTuple):
 
 def check_evidence(tasks: Mapping[str, Task], file: PredictionFile, benchmark: Benchmark, origin: str) -> list[str]:
     """Return a note on the rows that differ from the data; raises InputError if many do."""
-    number_compared, differing = 0, {}
+    number_compared = 0
+    differing = {}
     for record in file.records:
         if record.qid in tasks:
             comparisons = compare(tasks[record.qid], evidence_of(record, file, benchmark))

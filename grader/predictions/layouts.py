@@ -138,7 +138,8 @@ def inspect_log(log: object) -> Contents | None:
         raise ValueError("is an inspect_ai log without samples; it was written with --no-log-samples, or nothing ran")
     if not all(isinstance(sample, dict) for sample in samples):
         raise ValueError("is not a readable inspect_ai log ($.samples: expected a list of objects)")
-    status, model = log["status"], value_at(log, "eval.model")
+    status = log["status"]
+    model = value_at(log, "eval.model")
     unfinished = f"the inspect_ai log is from a run that did not finish (status {status or 'started'})"
     of_task: dict[str, list[Row]] = {}
     for sample in samples:

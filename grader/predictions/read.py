@@ -225,7 +225,8 @@ class _FileReader:
         if len(text.data) < _LARGE:
             yield from entries
             return
-        size, shown = len(text.data) >> 20, 0
+        size = len(text.data) >> 20
+        shown = 0
         self._observer.phase(f"reading {self._path.name if self._path else self._label} (MB)", size)
         for number, entry in enumerate(entries):
             yield entry
@@ -437,7 +438,8 @@ class _FileReader:
         by_row = self._merger.by_row_number(form.number) if form.number else None
         if by_row is not None and not by_row.conflicts():
             # POPE of lmms-eval has each question_id in three categories.
-            self._merger, self._is_numbered = by_row, True
+            self._merger = by_row
+            self._is_numbered = True
             self._warnings.append(_NOT_UNIQUE.format(form.number))
             return {}
         qid, tasks = next(iter(conflicts.items()))

@@ -181,7 +181,8 @@ def _qid_flaws(row: Row) -> Iterator[Flaw]:
 
 def _prediction_flaws(row: Row) -> Iterator[Flaw]:
     """Yield what is wrong with the predictions of a record in grade's own format."""
-    predictions, path = row.get("predictions", [""]), ("predictions",)
+    predictions = row.get("predictions", [""])
+    path = ("predictions",)
     if isinstance(predictions, str):
         yield Flaw(path=path, message='expected a list of strings, found a bare string; wrap it in a list: ["..."]')
     elif not isinstance(predictions, list):

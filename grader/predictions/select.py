@@ -135,12 +135,13 @@ def fingerprint(predictions: Mapping[str, list[str]]) -> str:
     They are encoded task by task, because all of them can take hundreds of megabytes.
     """
     encode = msgspec.json.Encoder().encode
-    digest, before = hashlib.sha256(b"{"), b""
+    digest = hashlib.sha256(b"{")
+    separator = b""
     for qid, texts in predictions.items():
         if not texts:
             continue
-        digest.update(before + encode(qid) + b":" + encode(texts))
-        before = b","
+        digest.update(separator + encode(qid) + b":" + encode(texts))
+        separator = b","
     digest.update(b"}")
     return digest.hexdigest()[:16]
 

@@ -55,7 +55,8 @@ def open_backend(options: Options, limits: Limits, observer: Observer, python: s
 
     `python` is the Python version of the official environment (`3.12`); the sandbox uses it if it is available.
     """
-    name, requirements = choose_backend(options.sandbox), options.requirements
+    name = choose_backend(options.sandbox)
+    requirements = options.requirements
     try:
         if name == "docker":
             return docker.Docker(limits, observer, runtime=options.runtime, python=python, requirements=requirements)

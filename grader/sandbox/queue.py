@@ -306,7 +306,9 @@ class JobQueue:
             # A run that is over gives what it has, because nothing runs again.
             runs_again = was_starved(answer) and not pending.alone and not self._is_over
             if runs_again:
-                pending.alone, pending.attempts, pending.job = True, 0, pending.job | {"alone": True}
+                pending.alone = True
+                pending.job = pending.job | {"alone": True}
+                pending.attempts = 0
                 self._waiting.appendleft(pending)
             self._release(worker, ends=not can_continue)
         if not runs_again:

@@ -96,7 +96,8 @@ class _Daemon(HttpServer):
     async def on_tick(self, counter: int) -> bool:
         """Return whether it is time to end."""
         if self._connections.count:
-            self._last_seen, self._linger = time.monotonic(), self._settings.linger
+            self._last_seen = time.monotonic()
+            self._linger = self._settings.linger
         elif time.monotonic() - self._last_seen >= self._linger:
             self._end()
         return await super().on_tick(counter)

@@ -151,7 +151,8 @@ def run_response(result: SampleResult) -> dict[str, Any]:
 
 def submit_response(request: Submit, result: SampleResult) -> dict[str, Any]:
     """Return the answer to a submission: accepted as in the careful reading."""
-    is_accepted, outputs = result.careful.outcome is Outcome.PASSED, _printed(result)
+    is_accepted = result.careful.outcome is Outcome.PASSED
+    outputs = _printed(result)
     if isinstance(result.tests, list) and not is_accepted:
         passed_per_test = result.tests
     else:
