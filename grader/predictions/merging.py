@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -70,9 +70,10 @@ class Merger:
         for qid, more in self._more.items():
             first = self._first[qid]
             texts = ((part(first), part(record), record) for part in (question_of, options_of) for record in more)
-            differing = (each for each in texts if each[0] and each[1] and plain(each[0]) != plain(each[1]))
-            for first_text, text, record in islice(differing, 1):
-                differences[qid] = f"{quoted(first_text)} ({first.where}) and {quoted(text)} ({record.where})"
+            for first_text, text, record in texts:
+                if first_text and text and plain(first_text) != plain(text):
+                    differences[qid] = f"{quoted(first_text)} ({first.where}) and {quoted(text)} ({record.where})"
+                    break
         return differences
 
     def warnings(self, records: list[PredictionRecord]) -> Iterator[str]:
