@@ -1,7 +1,7 @@
 """Without a reference solution: what the tests compare an answer with is the expected answer.
 
-The tests run with an `Expect` for each answer, which notes what it is compared with: by `==`, `is`, truth, or a usual
-form of tolerance. A task whose tests use an answer in any other way is not judged.
+The tests run with an `Expect` for each answer, which notes what it is compared with: by `==`, in an assertion also by
+`is` and by truth, or with a usual tolerance. A task whose tests use an answer in any other way is not judged.
 """
 
 from __future__ import annotations
