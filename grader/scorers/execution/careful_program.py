@@ -24,11 +24,11 @@ from grader.scorers.execution.extraction import (
 from grader.scorers.execution.reply_forms import forms, with_markup_on_own_lines, without_chat_marks
 from grader.scorers.execution.statements import (
     IMPORTS,
-    Activity,
     Statement,
-    activity,
     bound_names,
+    has_calls,
     is_noop,
+    reads_and_prints,
     statements,
     statements_needed_by,
     undefined_names,
@@ -253,31 +253,25 @@ def _best_definition(pieces: Sequence[_Piece], wanted: WantedProgram, fits: Call
     return _program_text(pieces, best, wanted)
 
 
-class _ScriptRank(NamedTuple):
-    """What makes a script better than another; the first field that differs decides."""
-
-    is_complete: bool
-    """Whether it reads and prints by itself."""
-    activity: Activity
-    """What it does together with the other pieces."""
-    is_whole: bool
-    origin: _Origin
-    number: int
-
-
 def _best_script(pieces: Sequence[_Piece], wanted: WantedProgram) -> str | None:
-    """Return the best script: one that reads and prints by itself, else the one that does most with the others."""
-    ranks: list[_ScriptRank] = []
+    """Return the best script: one that reads and prints by itself, in a Python block, the last of several.
+
+    It calls something, itself or in what it needs of the other pieces.
+    """
+    ranks: list[tuple[bool, _Origin, int]] = []
     defined = bound_names(statement for piece in pieces for statement in piece.body)
     for number, piece in enumerate(pieces):
         if has_outer_return(ast.Module([statement.node for statement in piece.body], [])):
             continue
         needs_others = bool(undefined_names(piece.body) & defined - wanted.available)
-        does = activity(_with_dependencies(pieces, number, wanted) if needs_others else piece.body)
-        if does is not Activity.NOTHING:
-            is_complete = not needs_others and does is Activity.READS_AND_PRINTS
-            ranks.append(_ScriptRank(is_complete, does, piece.is_whole, piece.origin, number))
-    return _program_text(pieces, max(ranks).number, wanted) if ranks else None
+        program = _with_dependencies(pieces, number, wanted) if needs_others else piece.body
+        if has_calls(statement.node for statement in program):
+            is_complete = not needs_others and reads_and_prints(program)
+            ranks.append((is_complete, piece.origin, number))
+    if not ranks:
+        return None
+    *_, best = max(ranks)
+    return _program_text(pieces, best, wanted)
 
 
 def _program_text(pieces: Sequence[_Piece], main: int, wanted: WantedProgram) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
-import enum
 import functools
 import re
 import symtable
@@ -240,27 +239,11 @@ _OPENS_INPUT = re.compile(r"\bopen\((?:0|'/dev/stdin')")
 _PRINTS = frozenset({"print", "write", "writelines", "stdout"})
 
 
-class Activity(enum.IntEnum):
-    """How much a script does."""
-
-    NOTHING = 0
-    DEFINES = 1
-    """Only its functions call something."""
-    CALLS = 2
-    READS_OR_PRINTS = 3
-    READS_AND_PRINTS = 4
-
-
-def activity(body: Sequence[Statement]) -> Activity:
-    """Return how much a script does."""
+def reads_and_prints(body: Sequence[Statement]) -> bool:
+    """Return whether a script calls something that reads, and something that prints."""
     nodes = [statement.node for statement in body]
-    if not has_calls(nodes):
-        return Activity.NOTHING
     if not has_calls(node for node in nodes if not isinstance(node, SCOPES)):
-        return Activity.DEFINES
+        return False
     words = frozenset[str]().union(*(statement.words for statement in body))
     reads = bool(words & _READS) or ("open" in words and bool(_OPENS_INPUT.search(unparse(nodes) or "")))
-    prints = bool(words & _PRINTS)
-    if reads and prints:
-        return Activity.READS_AND_PRINTS
-    return Activity.READS_OR_PRINTS if reads or prints else Activity.CALLS
+    return reads and bool(words & _PRINTS)
