@@ -30,15 +30,8 @@ from grader.scorers.pairing import Side
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import holm
 from grader.statistics.intervals import one_sided_p_value
-from grader.statistics.paired import (
-    FEWEST_FOR_POWER,
-    LEVEL,
-    POWER_QUANTILE,
-    Z90,
-    Z95,
-    p_value_at_least,
-    smallest_margin,
-)
+from grader.statistics.paired import FEWEST_FOR_POWER, LEVEL, POWER_QUANTILE, p_value_at_least, smallest_margin
+from grader.statistics.quantiles import Z90, Z95
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 from typing import TYPE_CHECKING
+
+from grader.statistics.quantiles import normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,4 +43,4 @@ def shares_differ(first: tuple[int, int], second: tuple[int, int], *, tests: int
         return False
     pooled = (part_1 + part_2) / (whole_1 + whole_2)
     stderr = math.sqrt(pooled * (1 - pooled) * (1 / whole_1 + 1 / whole_2))
-    return abs(part_1 / whole_1 - part_2 / whole_2) > stderr * NormalDist().inv_cdf(1 - 0.025 / tests)
+    return abs(part_1 / whole_1 - part_2 / whole_2) > stderr * normal_quantile(1 - 0.025 / tests)

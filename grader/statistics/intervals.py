@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.statistics.quantiles import Z95, normal_tail
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-Z95 = 1.959963984540054
 ROUNDING_ERROR = 1e-18
 """A sum of squares below it is that of equal values: their distances from their mean are rounding errors."""
 
@@ -74,7 +75,7 @@ def one_sided_p_value(value: float, ci95: tuple[float, float], limit: float) -> 
         z = max(0.0, abs(limit - value) - half_item) / math.sqrt(limit * (1 - limit) / n)
     else:
         z = Z95 * abs(limit - value) / abs(end - value)
-    return math.erfc(z / math.sqrt(2)) / 2
+    return normal_tail(z)
 
 
 def effective_number(sums: Sequence[tuple[float, int]]) -> float:

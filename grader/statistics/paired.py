@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader.statistics.quantiles import normal_quantile, normal_tail, root, student_quantile
+from grader.statistics.quantiles import Z95, normal_quantile, normal_tail, root, student_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -85,9 +85,6 @@ FEWEST_FOR_POWER = 10
 LEVEL = 0.05
 POWER_QUANTILE = 0.8416212335729143
 """The normal quantile of `POWER`."""
-Z90 = 1.6448536269514722
-"""The normal quantile of one-sided bounds at the 5 % level."""
-Z95 = 1.959963984540054
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):

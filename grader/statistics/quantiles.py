@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+Z90 = 1.6448536269514722
+"""The normal quantile of one-sided bounds at the 5 % level."""
+Z95 = 1.959963984540054
+"""The normal quantile of 95 % intervals."""
 PRECISION = 1e-13
 """Relative error of a root: float64 has 16 digits, of which the functions lose up to three."""
 ALMOST_ZERO = 1e-300
