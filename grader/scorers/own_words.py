@@ -120,8 +120,8 @@ class OwnWords:
         return any(wordings.REFUSES.search(self.lower, *span) and not _only_doubts(self.lower, *span) for span in spans)
 
     @cached_property
-    def asked(self) -> frozenset[str]:
-        """The words of the question."""
+    def question_words(self) -> frozenset[str]:
+        """The words that tell what the question is about."""
         return content_words(self.question)
 
 

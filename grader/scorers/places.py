@@ -384,7 +384,7 @@ def _likelihood(reply: OwnWords, span: tuple[int, int]) -> float:
     Emphasis and the last place count less: they decide between sentences that say equally much.
     """
     start, end = span
-    share = len(reply.asked & content_words(reply.text[start:end])) / (len(reply.asked) or 1)
+    share = len(reply.question_words & content_words(reply.text[start:end])) / (len(reply.question_words) or 1)
     concludes = wordings.CONCLUDES.match(reply.lower, start) is not None
     is_emphasized = _EMPHASIZED.search(reply.text, start, end) is not None
     is_last = end == reply.sentences[-1][1]
@@ -520,13 +520,13 @@ def _forms_with_value(
     is_empty = last.start == last.end and not last.is_cut
     if content is not None or last.is_before or is_empty:
         return valued, None
-    if valued and last.form == "declaration" and not _is_open(reply, last):
+    if valued and last.form == "declaration" and not _is_undecided(reply, last):
         return valued, None
     return [], last
 
 
 @heuristic(12, False)
-def _is_open(reply: OwnWords, claim: Claim) -> bool:
+def _is_undecided(reply: OwnWords, claim: Claim) -> bool:
     """Whether a declaration leaves the answer open."""
     span = claim.start, claim.end
     return bool(wordings.UNDECIDED.search(reply.lower, *span) or wordings.REFUSES.search(reply.lower, *span))

@@ -342,7 +342,7 @@ class ChoiceReader:
         Unless the sentence concludes, others that are as near to the question must not name another option; in a long
         reply, the last ones.
         """
-        if claim.rule == "conclusion":
+        if claim.rule == "conclusion":  # behind a form, which answers
             return None
         rivals = self.reply.sentences[-_LAST:]
         if not self._is_short and (claim.start, claim.end) not in rivals:
@@ -358,7 +358,7 @@ class ChoiceReader:
 
     def _question_overlap(self, start: int, end: int) -> int:
         """Return how many words of the question a sentence has."""
-        return len(self.reply.asked & content_words(self.reply.text[start:end]))
+        return len(self.reply.question_words & content_words(self.reply.text[start:end]))
 
     def _only_option(self, start: int, end: int) -> Selection | None:
         """Return the only option that a span asserts by its label; without any label, by its text."""

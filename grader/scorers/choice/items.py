@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _MARK = r"([A-Z])(?:[.)]\s+|[.)](?=[^\x00-\x7f])|[\u3001\uff0e]\s*)"
 _MARKED = re.compile(r"\(([A-Z])\)\s*"), re.compile(rf"^[ \t]*{_MARK}", re.M), re.compile(rf"(?<!\S){_MARK}")
-_NARROW = {0xFF01 + at: 0x21 + at for at in range(94) if at != 13}
+_NARROW = {0xFF01 + index: 0x21 + index for index in range(94) if index != 13}
 """Full-width signs -> ASCII, but the full stop: behind a letter, it marks an option whatever follows."""
 _BRACKETED = re.compile(r"\(([A-Z])\)\.?")
 """A gold letter in brackets, as in BIG-Bench Hard."""
@@ -373,7 +373,7 @@ class ChoiceReply(msgspec.Struct, kw_only=True):
     """Why the judge gave no decision although it was asked; readings that depend on it are then unscored."""
     is_failure: bool = False
     """Whether the text is a server failure and not a reply: it gets no careful reading and no judge."""
-    asked: frozenset[str] = frozenset()
+    readings_to_judge: frozenset[str] = frozenset()
     """The readings that needed the judge."""
 
 
@@ -486,7 +486,7 @@ def _careful(reply: ChoiceReply) -> Reading:
 
 def _with_judge(reply: ChoiceReply, name: str, read: ChoiceReading, judged: ChoiceReading | None) -> Reading:
     """Return what a reading says, or the judge where it was asked; unscored if the judge's answer was unreadable."""
-    if read.letter is None and name in reply.asked:
+    if read.letter is None and name in reply.readings_to_judge:
         if judged is None:
             return Reading(outcome=Outcome.UNSCORED, credit=None, detail=reply.judge_problem, rule="judge")
         read = msgspec.structs.replace(judged, rule="judge", span=None, detail="decided by the judge")

@@ -37,12 +37,12 @@ def ask_judge(
     decided = _wrong_trials(replies, absent, version) if circular else {}
     asked: dict[str, ChoiceReply] = {}
     for reply in replies:
-        reply.asked = frozenset(
+        reply.readings_to_judge = frozenset(
             name
             for name in READINGS
-            if _is_open(reply, name, version) and _trial(reply) not in decided.get(name, frozenset())
+            if _needs_judge(reply, name, version) and _trial(reply) not in decided.get(name, frozenset())
         )
-        if reply.asked:
+        if reply.readings_to_judge:
             asked[reply.item.id if not reply.sample else f"{reply.item.id}@{reply.sample}"] = reply
     questions = [
         JudgeQuestion(
@@ -90,7 +90,7 @@ def judged_note(samples: list[SampleResult]) -> list[Note]:
 
 def missing_judge_note(replies: list[ChoiceReply], version: str) -> list[Note]:
     """Return a note on the replies that VLMEvalKit would give to a judge, for a run without one."""
-    number = sum(_is_open(reply, "official", version) for reply in replies)
+    number = sum(_needs_judge(reply, "official", version) for reply in replies)
     if not number:
         return []
     text = (
@@ -101,7 +101,7 @@ def missing_judge_note(replies: list[ChoiceReply], version: str) -> list[Note]:
     return [Note(text, "official")]
 
 
-def _is_open(reply: ChoiceReply, name: str, version: str) -> bool:
+def _needs_judge(reply: ChoiceReply, name: str, version: str) -> bool:
     """Whether the rules found no answer, so that a judge may find one."""
     if not reply.text.strip() or reply.item.broken:
         return False
@@ -119,7 +119,7 @@ def _is_wrong_by_rules(reply: ChoiceReply, name: str, version: str) -> bool:
     if name == "careful" and reply.is_failure:
         return False
     read = reply.official if name == "official" else reply.careful
-    return read.letter != reply.item.gold and not _is_open(reply, name, version)
+    return read.letter != reply.item.gold and not _needs_judge(reply, name, version)
 
 
 def _trial(reply: ChoiceReply) -> tuple[str, int]:
@@ -128,7 +128,7 @@ def _trial(reply: ChoiceReply) -> tuple[str, int]:
 
 
 def _is_readable(reply: ChoiceReply, version: str, text: str) -> bool:
-    return all(_judge_reading(name, reply, version, text) is not None for name in reply.asked)
+    return all(_judge_reading(name, reply, version, text) is not None for name in reply.readings_to_judge)
 
 
 def _store_answer(reply: ChoiceReply, answer: JudgeReply, version: str) -> None:
@@ -136,7 +136,7 @@ def _store_answer(reply: ChoiceReply, answer: JudgeReply, version: str) -> None:
     text = answer.text if answer.text is not None else answer.unreadable or ""
     reply.judge_problem = f"the rules read no letter, and the judge gave none ({answer.error})"
     reply.official_judged, reply.careful_judged = (
-        _judge_reading(name, reply, version, text) if name in reply.asked else None for name in READINGS
+        _judge_reading(name, reply, version, text) if name in reply.readings_to_judge else None for name in READINGS
     )
 
 

@@ -65,8 +65,8 @@ def read_lmms_eval(text: str, version: str = "lmms-eval-0.7.1") -> ChoiceReading
             return read_as(match[1].upper(), rule, _span_in_raw(text, response, match.span()))
     letters = _LETTER_A_TO_D.findall(response)
     if len(letters) == 1:
-        at = response.index(letters[0])
-        return read_as(letters[0], "only_letter", _span_in_raw(text, response, (at, at + 1)))
+        position = response.index(letters[0])
+        return read_as(letters[0], "only_letter", _span_in_raw(text, response, (position, position + 1)))
     # The cascade's last rule (first character in A-D) cannot match: its first rule already covers that case.
     return _NONE_READ
 

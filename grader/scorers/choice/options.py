@@ -155,12 +155,7 @@ class ChoiceOptions:
 
     @heuristic("g5-mc-tiny-values", [])
     def _letters_with_number(self, amount: Number) -> list[str]:
-        """Return the only letter whose number, with its unit, is an amount, in a list; else none.
-
-        A word that is no unit of measurement is none of the question's: "5 apples" is not "5 kg".
-        """
-        if amount.unit and not amount.is_measure and any(own.is_measure for own in self._numbers.values()):
-            return []
+        """Return the only letter whose number, with its unit, is an amount, in a list; else none."""
         letters = [k for k, own in self._numbers.items() if own.same_amount(amount)]
         return letters if len(letters) == 1 else []
 
@@ -261,14 +256,14 @@ def _formula(text: str) -> str:
 
 def _positions(lower: str, text: str, first: int, last: int, most: int = 100) -> Iterator[int]:
     """Yield the first positions of `text` in a span as whole words, whole numbers, and no term of an expression."""
-    at = lower.find(text, first, last)
-    while at >= 0 and most:
-        end = at + len(text)
-        inside = (at and _is_one_word(lower[at - 1], text[0])) or _goes_on(lower, end, text)
-        if not inside and not (text[0].isdigit() and _is_term(lower, at)):
-            yield at
+    position = lower.find(text, first, last)
+    while position >= 0 and most:
+        is_word_end = position > 0 and _is_one_word(lower[position - 1], text[0])
+        is_term = text[0].isdigit() and _is_term(lower, position)
+        if not (is_word_end or is_term or _goes_on(lower, position + len(text), text)):
+            yield position
             most -= 1
-        at = lower.find(text, at + 1, last)
+        position = lower.find(text, position + 1, last)
 
 
 @heuristic(9, False)

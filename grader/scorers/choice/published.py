@@ -87,9 +87,9 @@ def read_mmmu(text: str, options: Mapping[str, str]) -> ChoiceReading:
     """Return the last letter in brackets, else the last between blanks, else the last option text."""
     padded = _padded(text)
     for rule, form in (("parenthesised", "({})"), ("between_blanks", " {} ")):
-        places = {k: padded.rfind(form.format(k)) for k in options}
-        if max(places.values(), default=-1) >= 0:
-            return read_as(max(places, key=places.__getitem__), rule, None)
+        positions = {k: padded.rfind(form.format(k)) for k in options}
+        if max(positions.values(), default=-1) >= 0:
+            return read_as(max(positions, key=positions.__getitem__), rule, None)
     return _last_text(padded, options)
 
 
@@ -121,9 +121,9 @@ def _last_text(padded: str, options: Mapping[str, str]) -> ChoiceReading:
     """Return the option whose text occurs last in a reply of more than five words."""
     if len(padded.split()) > 5:
         low = padded.lower()
-        places = {k: low.rfind(option.lower()) for k, option in options.items()}
-        if max(places.values(), default=-1) >= 0:
-            return read_as(max(places, key=places.__getitem__), "option_text", None)
+        positions = {k: low.rfind(option.lower()) for k, option in options.items()}
+        if max(positions.values(), default=-1) >= 0:
+            return read_as(max(positions, key=positions.__getitem__), "option_text", None)
     return _UNREAD
 
 
@@ -138,10 +138,10 @@ def read_mathvista(text: str, options: Mapping[str, str]) -> ChoiceReading:
 
     text = text.strip()
     bracketed = _BRACKETED.search(text)
-    said = bracketed[1].upper() if bracketed else text
-    if said in options:
-        return read_as(said, "parenthesised" if bracketed else "bare_letter", None)
-    return read_as(min(options, key=lambda k: Levenshtein.distance(said, options[k])), "nearest_text", None)
+    letter = bracketed[1].upper() if bracketed else text
+    if letter in options:
+        return read_as(letter, "parenthesised" if bracketed else "bare_letter", None)
+    return read_as(min(options, key=lambda k: Levenshtein.distance(letter, options[k])), "nearest_text", None)
 
 
 # --- lmms-eval --------------------------------------------------------------------------------------------------

@@ -173,9 +173,10 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         """Return notes on the questions. With circular evaluation, raises InputError if passes do not fit together."""
         column = run.benchmark.columns.answer
         notes = []
-        single = [item.id for item in run.tasks.values() if len(item.options) == 1]
-        if single:
-            notes.append(f"{counted(len(single), 'question')} with only one option: {passes.first_ids(single)}.")
+        one_option = [item.id for item in run.tasks.values() if len(item.options) == 1]
+        if one_option:
+            ids = passes.first_ids(one_option)
+            notes.append(f"{counted(len(one_option), 'question')} with only one option: {ids}.")
         if run.benchmark.splits[run.split].scored:
             return notes
         return [*notes, f"{run.split} is scored with the answers that this copy of its data has (column {column})."]
