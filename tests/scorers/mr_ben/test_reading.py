@@ -159,7 +159,7 @@ def test_any_style_of_headings_is_read(text: str) -> None:
         ("does not contain any errors", "correct"),
         ("没有错误", "correct"),
         ("部分正确", "incorrect"),
-        ("cannot be determined", None),
+        ("cannot be determined to be correct", None),
         ("arrives at the correct answer", None),
         ("correct/incorrect", None),
         ("[Input 'correct'/'incorrect' here]", None),
