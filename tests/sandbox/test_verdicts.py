@@ -31,6 +31,7 @@ HONEST = [
     ("def solution(a):\n    def add(b):\n        return a + b\n    return add", "f = solution(1)\nassert f(2) == 3 and f(b=4) == 5\nassert list(map(solution(10), [1, 2])) == [11, 12]"),
     ("class Bad(ValueError):\n    pass\ndef solution(a):\n    raise Bad('no')", "try:\n    solution(1)\nexcept Exception as e:\n    assert type(e).__name__ == 'Bad' and isinstance(e, ValueError)\nelse:\n    assert False"),
     ("import random\ndef solution(a):\n    return random.randint(0, 10**9)", "import random\nrandom.seed(5)\nx = solution(0)\nrandom.seed(5)\nassert random.randint(0, 10**9) == x"),
+    ("import random\ndef solution(a):\n    return random.randint(0, 1 << 29)", "import random\nrandom.seed(3)\nx = solution(0)\nrandom.seed(3)\nassert solution(0) == x"),
     ("import numpy as np\ndef solution(a):\n    return float(np.random.rand())", "import numpy as np\nnp.random.seed(5)\nx = solution(0)\nnp.random.seed(5)\nassert np.random.rand() == x"),
     ("def solution(a=0):\n    return int(input()) + int(input())", "import io, sys\nsys.stdin = io.StringIO('3\\n4\\n5\\n6\\n')\nassert solution() == 7\nassert sys.stdin.readline() == '5\\n'"),
     ("def solution(a=0):\n    return int(input()) + int(input())", "import io, sys\nfor _ in range(2):\n    sys.stdin = io.StringIO('3\\n4\\n')\n    assert solution() == 7"),
@@ -259,12 +260,6 @@ def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> N
     given = phases.answers("def solution(a):\n    return 3", spec, recording)
     said = phases.judged(spec, recording, {"transcript": "\n".join([phases.texts(given)[0], text]).encode()})
     assert (said["confirmed"], said["kind"]) == (False, "malformed")
-
-
-def test_a_program_draws_the_same_after_the_same_seed() -> None:
-    source = "import random\ndef solution(x):\n    return random.randint(0, 1 << 29)"
-    test = "import random\nrandom.seed(3)\nx = solution(0)\nrandom.seed(3)\nassert solution(0) == x"
-    assert phases.replayed(source, test) == CONFIRMED
 
 
 def test_an_iterator_without_end_is_not_confirmed_by_who_swallows_it() -> None:
