@@ -457,6 +457,7 @@ def read(text: str | bytes, context: Context | None = None, live: Sequence[Any] 
 
 
 def _table(text: str | bytes) -> list[Any]:
+    """Return the nodes of a message; raises MalformedError. Their contents are checked when they are read."""
     if len(text) > MAX_BYTES:
         raise MalformedError(f"a message of more than {MAX_BYTES >> 20} MB")
     try:

@@ -271,6 +271,7 @@ class Asker(values.Context):
         return kind in _REFERABLE_KINDS or (kind in {"str", "bytes", "tuple"} and len(value) > 1)
 
     def _read(self, text: str) -> Reply:
+        """Return a reply that has a value; raises UnconfirmedError."""
         try:
             reply = read_reply(text, self, self._mutables)
         except values.MalformedError as error:

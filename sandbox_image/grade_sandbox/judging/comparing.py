@@ -156,6 +156,7 @@ class Comparison:
         return [expected, *(other for other in others if not isinstance(other, Opaque) or isinstance(other, Large))]
 
     def _verdicts(self, pair: Pair, expected: Any, answer: Any, *, is_answer: bool) -> Verdicts:
+        """Return whether an answer is right in each reading. `is_answer`: the program gave one, and raised nothing."""
         if pair.get("same"):
             answer = expected
         elif not is_answer:

@@ -38,6 +38,7 @@ def expected(spec: Task, seconds: float) -> dict[str, Any]:
 
 
 def _derive_expected(spec: Task) -> dict[str, Any]:
+    """Run the tests without a program; see `expected`."""
     process.swallow_output()
     askers: list[_ExpectingAsker] = []
 

@@ -161,6 +161,7 @@ class _Record:
         return self._asker
 
     def _answer_call(self, call: str) -> tuple[int, str]:
+        """Record a call, and return its number and the reference's reply."""
         self._bytes += len(call)
         if len(self.calls) >= MAX_CALLS or self._bytes > MAX_BYTES:
             self.is_endless = True

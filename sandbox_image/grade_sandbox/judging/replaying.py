@@ -49,6 +49,7 @@ class _Replay:
         return self.asker
 
     def _answer_call(self, call: str) -> tuple[int, str]:
+        """Return the number of the recorded call that equals one of the tests, and the program's reply to it."""
         number = self._recorded_number(call)
         if number < self._next:
             self._skipped.remove(number)
@@ -85,6 +86,7 @@ class Tests:
         replies: Sequence[str],
         before: Callable[[dict[str, Any]], object] = lambda namespace: None,
     ) -> tuple[str, str]:
+        """Run tests with these replies; return why they do not confirm the program: see `verdict`."""
         process.swallow_output()
         replay = _Replay(self.calls, replies)
         verdict = "", ""

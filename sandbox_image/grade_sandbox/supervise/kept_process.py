@@ -69,6 +69,7 @@ class KeptProcess:
         self.pids = (pid,)
 
     def _wait_until_ready(self, pid: int) -> None:
+        """Wait for its first message, and find its processes; raises TimeoutError."""
         # Before its ready message, it has no forks.
         if not select.select([self.result_fd], [], [], START_SECONDS)[0]:
             raise TimeoutError(f"the {self._kind} process does not start")

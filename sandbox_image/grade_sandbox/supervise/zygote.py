@@ -109,6 +109,7 @@ def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
 
 
 def _fork(kind: str, slot: int, cpu: float, fds: list[int], chosen_isolation: Isolation) -> bytes:
+    """Fork a process of this kind; return the reply for the supervisor."""
     try:
         pid = chosen_isolation.start(slot, lambda: _run_as(kind, fds, cpu))
     except OSError as error:
