@@ -87,16 +87,14 @@ def is_same(answer: str, gold: str) -> bool:
 
 
 def _normalise(text: str) -> str:
-    """Return a text without what makes no difference between two answers: case, blanks, quotes, brackets, article."""
+    """Return a text without what makes no difference between two answers: case, blanks, quotes, article."""
     body = " ".join(fold_text(text).replace("'", '"').split()).strip(" .")
     quoted = _QUOTED.fullmatch(body)
     body = _LOOSE.sub(r"\1", quoted[quoted.lastindex or 0] if quoted else body).strip(" .")
-    bracket = _WORD_IN_BRACKETS.fullmatch(body)
-    return _ARTICLE.sub("", bracket[1] if bracket else body)
+    return _ARTICLE.sub("", body)
 
 
 _QUOTED = Pattern(r'"([^"]+)"|\*([^*]+)\*|\{([^{}]+)\}')
-_WORD_IN_BRACKETS = Pattern(r"\[([^\W\d_]+)\]")
 
 
 def fold_text(text: str) -> str:
