@@ -65,7 +65,7 @@ def name_results(path: Path) -> None:
         # A random delimiter, so that a file's name cannot end the value and begin another output.
         delimiter = uuid.uuid4().hex
         lines = [f"results<<{delimiter}", str(path), delimiter, ""]
-        append("GITHUB_OUTPUT", "\n".join(lines).encode(errors="surrogateescape"))
+        _append("GITHUB_OUTPUT", "\n".join(lines).encode(errors="surrogateescape"))
 
 
 def summarise(view: Callable[[], Document]) -> None:
@@ -73,10 +73,10 @@ def summarise(view: Callable[[], Document]) -> None:
     if os.environ.get("GITHUB_STEP_SUMMARY"):
         from grader.reports.formats import format_of
 
-        append("GITHUB_STEP_SUMMARY", format_of("summary.md")(view()) + b"\n")
+        _append("GITHUB_STEP_SUMMARY", format_of("summary.md")(view()) + b"\n")
 
 
-def append(variable: str, data: bytes) -> None:
+def _append(variable: str, data: bytes) -> None:
     """Append to one of GitHub's files. A failure does not fail the run."""
     try:
         with Path(os.environ[variable]).open("ab") as file:

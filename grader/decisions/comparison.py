@@ -183,7 +183,7 @@ def compare(
     scorer = check_comparable(before, after)
     rows = []
     headline = next((metric.name for report in (after, before) for metric in report.metrics), "")
-    fields = fields_shown(after)
+    fields = fields_to_compare(after)
     # Both readings of a metric are adjacent.
     for metric in (metric for pair in after.pairs().values() for metric in pair if metric is not None):
         if metric.group is not None and (metric.name != headline or metric.group.partition("=")[0] not in fields):
@@ -263,7 +263,7 @@ def run_name(report: Report, results: str, name: str = "") -> RunName:
     )
 
 
-def fields_shown(report: Report) -> set[str]:
+def fields_to_compare(report: Report) -> set[str]:
     """Return the fields that have few enough categories to compare each of them."""
     labels: dict[str, set[str]] = {}
     for metric in report.metrics:

@@ -229,6 +229,7 @@ def _decide_with_test(metric: Metric, threshold: FailUnder, gate: str, reason: s
 def _decide_drop(
     report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, reading: ReadingName
 ) -> GateResult:
+    """Decide a drop: blocked if it cannot be compared, else by a test, with unscored samples in both extreme cases."""
     first_metric = next((metric.name for run in (report, baseline) for metric in run.metrics), "the metric")
     name, group = drop.name or first_metric, drop.group
     amount = f"{drop.value:.10g} {'% of its value' if drop.is_relative else 'points'}"

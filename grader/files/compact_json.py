@@ -15,15 +15,15 @@ T = TypeVar("T")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def encode(value: object, *, in_order: bool = False) -> bytes:
-    r"""Return a value as JSON without spaces; `in_order`: with the keys of each object sorted.
+def encode(value: object, *, sort_keys: bool = False) -> bytes:
+    r"""Return a value as JSON without spaces; `sort_keys`: with the keys of each object sorted.
 
     A value with a lone surrogate is written in ASCII, where it is an escape (`\ud83d`).
     """
     try:
-        return msgspec.json.encode(value, order="sorted" if in_order else None)
+        return msgspec.json.encode(value, order="sorted" if sort_keys else None)
     except UnicodeEncodeError:
-        return json.dumps(msgspec.to_builtins(value), separators=(",", ":"), sort_keys=in_order).encode()
+        return json.dumps(msgspec.to_builtins(value), separators=(",", ":"), sort_keys=sort_keys).encode()
 
 
 def decode(data: bytes, *, printable: bool = False) -> Any:
