@@ -59,8 +59,8 @@ class Claim(NamedTuple):
     end: int
     outer_span: tuple[int, int]
     """The span with the words of the form."""
-    rank: int = 0
-    """1: final or corrected."""
+    is_final: bool = False
+    """Whether its words call it final, or correct another one."""
     is_cut: bool = False
     """Whether the reply ends inside of it."""
     is_denied: bool = False
@@ -231,7 +231,7 @@ def _declarations(reply: OwnWords) -> Iterator[Claim]:
         start, end = content
         yield Claim(
             "declaration", "declaration", start, end, (form.start(), end),
-            rank=int(wordings.FINAL.search(before) is not None),
+            is_final=wordings.FINAL.search(before) is not None,
             is_denied=wordings.DENIED.match(lower, start, end) is not None,
         )  # fmt: skip
 
@@ -245,14 +245,14 @@ def _declarations_before(reply: OwnWords) -> Iterator[Claim]:
 
 def _choices(reply: OwnWords, after: int) -> Iterator[Claim]:
     """Yield what stands behind "I would choose" and "so"; what corrects an answer is final."""
-    kinds: tuple[tuple[re.Pattern[str], Form, int], ...] = (
-        (wordings.CORRECTS, "choice", 1), (wordings.CHOOSES, "choice", 0), (wordings.INFERS, "conclusion", 0)
+    kinds: tuple[tuple[re.Pattern[str], Form, bool], ...] = (
+        (wordings.CORRECTS, "choice", True), (wordings.CHOOSES, "choice", False), (wordings.INFERS, "conclusion", False)
     )  # fmt: skip
-    for pattern, form, rank in kinds:
+    for pattern, form, is_final in kinds:
         for words in deque(pattern.finditer(reply.unmarked_lower, after), _MOST):
             content = _content_after(reply, words.end())
             if content is not None and content[0] < content[1]:
-                yield Claim(form, form, *content, (words.start(), content[1]), rank)
+                yield Claim(form, form, *content, (words.start(), content[1]), is_final)
 
 
 def _choices_before(reply: OwnWords, after: int) -> Iterator[Claim]:
@@ -437,7 +437,7 @@ def settle(
 
 def _corrects(claim: Claim, valued: list[Settled[Value]]) -> bool:
     """Whether a claim corrects the last form from inside of it: "The answer is A, or rather B."."""
-    return claim.rank > 0 and claim.outer_span[0] > (valued[-1].claim.start if valued else 0)
+    return claim.is_final and claim.outer_span[0] > (valued[-1].claim.start if valued else 0)
 
 
 def settle_fields(
@@ -604,7 +604,7 @@ def _replaces(reply: OwnWords, last: Claim, earlier: Claim) -> bool:
     # The claim of a field has other words behind its content, so what is between begins at its end.
     start = earlier.end if earlier.rule in _FIELD_RULES else earlier.start
     between = reply.lower[start : last.outer_span[0]]
-    if last.rank > earlier.rank or wordings.RECONSIDERED.search(between[-_LOOK_BACK:]):
+    if (last.is_final and not earlier.is_final) or wordings.RECONSIDERED.search(between[-_LOOK_BACK:]):
         return True
     if wordings.CONCLUDING.search(reply.lower, max(0, last.outer_span[0] - _WORDS_BEFORE), last.outer_span[0]):
         return True
