@@ -45,7 +45,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     golds: tuple[str, ...] = ()
 
     @property
-    def gold_letter(self) -> str:
+    def gold(self) -> str:
         """The letter of the gold option; the gold answer as it is if it names none; empty if there is none."""
         for gold in self.golds:
             bare = gold.strip().strip("().")

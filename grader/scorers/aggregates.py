@@ -144,9 +144,13 @@ def compare_main_metric(before: Side, after: Side, name: str, group: str | None)
     )
     if earlier is None or later is None or middle is None:
         raise NothingPairedError
+    # The effects add up to the difference. They are scaled by their number, because a paired comparison takes means.
     weights = {unit: len(middle.slopes) * slope for unit, slope in middle.slopes.items()}
-    old, new = ({unit: weight * side[unit] for unit, weight in weights.items()} for side in (first, second))
-    return compare_paired(old, new, after, name, group, levels=(earlier.value, later.value))
+    scaled_before, scaled_after = (
+        {unit: weight * credit_of[unit] for unit, weight in weights.items()} for credit_of in (first, second)
+    )
+    metric_values = (earlier.value, later.value)
+    return compare_paired(scaled_before, scaled_after, after, name, group, metric_values=metric_values)
 
 
 def _credits(side: Side, group: str | None) -> tuple[dict[str, float], dict[str, frozenset[str]]]:
@@ -161,7 +165,7 @@ def _main_observations(
 ) -> list[Observation]:
     """Return one observation per task or unit, whose mean is the metric; none if that has too few parts.
 
-    A value is the metric, plus how far the observation moves it, times the number of observations (its influence).
+    A value is `metric + n * influence`: n observations, of which this one moves the metric by its influence.
     """
     credits_, labels = _credits_and_groups(samples, reading)
 
@@ -169,7 +173,7 @@ def _main_observations(
         numbers = {unit: getattr(credit, bound) for unit, credit in credits_.items()}
         known = {unit: number for unit, number in numbers.items() if number is not None}
         part = _aggregate(known, labels, aggregation.mean_over, aggregation)
-        return _values_with_influence(part) if part is not None and part.means >= fewest_parts else {}
+        return _values_with_influence(part) if part is not None and part.number_of_means >= fewest_parts else {}
 
     values, lows, highs = influences("value"), influences("low"), influences("high")
     return [
@@ -203,7 +207,7 @@ class _Part(NamedTuple):
     """The value's derivative by each observation's credit. The value is the sum of credits times slopes."""
     influences: dict[str, float]
     """How much an observation's distance from its mean moves the value."""
-    means: int
+    number_of_means: int
     """The number of means that it was made of."""
 
 
@@ -241,7 +245,7 @@ def _mean(values: Mapping[str, float]) -> _Part | None:
     mean = sum(values.values()) / len(values)
     share = 1 / len(values)
     influences = {unit: (value - mean) * share for unit, value in values.items()}
-    return _Part(value=mean, slopes=dict.fromkeys(values, share), influences=influences, means=1)
+    return _Part(value=mean, slopes=dict.fromkeys(values, share), influences=influences, number_of_means=1)
 
 
 def _weighted_sum(parts: list[tuple[_Part, float]]) -> _Part:
@@ -253,7 +257,8 @@ def _weighted_sum(parts: list[tuple[_Part, float]]) -> _Part:
             for unit, number in numbers.items():
                 sums[unit] = sums.get(unit, 0.0) + weight * number
     value = sum(weight * part.value for part, weight in parts)
-    return _Part(value=value, slopes=slopes, influences=influences, means=sum(part.means for part, _ in parts))
+    number_of_means = sum(part.number_of_means for part, _ in parts)
+    return _Part(value=value, slopes=slopes, influences=influences, number_of_means=number_of_means)
 
 
 def _values_with_influence(part: _Part) -> dict[str, float]:

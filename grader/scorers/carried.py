@@ -54,25 +54,28 @@ def _row(
     """Return the row that a record carries, and whether it has all parts: one that lacks some is a broken row."""
     evidence, id_column = evidence_of(record, file, benchmark), benchmark.columns.id
     row: Row = {id_column: record.qid, **task_row_of(record)}
-    row[id_column] = record.qid
+    row[id_column] = record.qid  # also where the record's own data has another id
     has_options = _add_options(row, evidence, letters, options)
     question = benchmark.columns.question
     if question and question not in row:
         row[question] = evidence.question or evidence.prompt or None
     # A question with options can be an image alone.
     has_question = bool(not question or row[question] or letters)
-    return row, _add_answer(row, evidence, benchmark, has_letters=bool(letters)) and has_options and has_question
+    has_answer = _add_answer(row, evidence, benchmark, has_letters=bool(letters))
+    return row, has_options and has_question and has_answer
 
 
 def _add_options(row: Row, evidence: Evidence, letters: str, column: str) -> bool:
     """Add the options to a row, in one column or in those of the letters; return whether it has those it needs."""
-    if letters and not column:
-        has_columns = set(letters[:2]) <= row.keys()
-        row |= {letter: text for letter, text in evidence.options.items() if letter in letters and letter not in row}
-        return has_columns or bool(evidence.options)
     if column and column not in row and evidence.options:
         row[column] = [*evidence.options.values()]
-    return bool(evidence.options) or not letters
+    if not letters:
+        return True
+    if column:
+        return bool(evidence.options)
+    has_columns = set(letters[:2]) <= row.keys()
+    row |= {letter: text for letter, text in evidence.options.items() if letter in letters and letter not in row}
+    return has_columns or bool(evidence.options)
 
 
 def _add_answer(row: Row, evidence: Evidence, benchmark: Benchmark, *, has_letters: bool) -> bool:
@@ -86,5 +89,5 @@ def _add_answer(row: Row, evidence: Evidence, benchmark: Benchmark, *, has_lette
     is_present = column in row
     is_number = isinstance(row.get(column), int) and has_letters and getattr(benchmark, "answer_from", None) is None
     if not is_present or is_number:
-        row[column] = evidence.gold_letter or None
+        row[column] = evidence.gold or None
     return is_present or row[column] is not None

@@ -70,8 +70,8 @@ def _common_problem(declared: Benchmark) -> str:
     return ""
 
 
-_UNKNOWN_FIELD = re.compile(r"unknown field `(.+?)`(?: - at `\$\.(.*)`)?")
-_UNKNOWN_VALUE = re.compile(r"Invalid enum value .* at `\$\.(?:(.*)\.)?(\w+)`")
+_UNKNOWN_FIELD = re.compile(r"unknown field `(?P<field>.+?)`(?: - at `\$\.(?P<table>.*)`)?")
+_UNKNOWN_VALUE = re.compile(r"Invalid enum value .* at `\$\.(?:(?P<table>.*)\.)?(?P<field>\w+)`")
 _SET_BY_LOAD = {"folder", "bundled"}
 
 
@@ -79,14 +79,14 @@ def _field_advice(error: str, declaration: object) -> str:
     """Return where the field of an error belongs, or which fields or values there are; empty for other errors."""
     tables = _tables(declaration)
     if value := _UNKNOWN_VALUE.search(error):
-        fields = tables.get(_table_name(value[1]), {})
-        values = _values(fields.get(value[2]))
+        fields = tables.get(_table_name(value["table"]), {})
+        values = _values(fields.get(value["field"]))
         return f"; the values are {', '.join(map(str, values))}" if values else ""
     unknown = _UNKNOWN_FIELD.search(error)
     if unknown is None:
         return ""
-    name = unknown[1]
-    table_fields = [field for field in tables.get(_table_name(unknown[2]), {}) if field not in _SET_BY_LOAD]
+    name = unknown["field"]
+    table_fields = [field for field in tables.get(_table_name(unknown["table"]), {}) if field not in _SET_BY_LOAD]
     if near := difflib.get_close_matches(name, table_fields, 1, 0.7):
         return f"; did you mean `{near[0]}`?"
     owners = [f"[{table}]" if table else "the top of the file" for table, fields in tables.items() if name in fields]

@@ -73,7 +73,7 @@ def _benchmarks_with_columns(declared: Benchmark, bundled: list[Benchmark], data
         return []
     explained = {each.id: _declared_columns(each) & columns for each in others if _has_columns(each, columns)}
     # The one that explains more of the columns is the likelier one.
-    return [name for name, own in explained.items() if not any(own < more for more in explained.values())]
+    return [name for name, names in explained.items() if not any(names < others for others in explained.values())]
 
 
 def _data_hint(declared: Benchmark, by_data: list[str], by_ids: list[str], *, ids_may_match: bool) -> str:
@@ -82,28 +82,28 @@ def _data_hint(declared: Benchmark, by_data: list[str], by_ids: list[str], *, id
     if by_both and not ids_may_match:
         return f"The data and the predictions look like those of {_names_and_question(by_both)}"
     likeliest = by_both or by_data
-    hint = f"The data looks like that of {_alternatives(likeliest)}"
+    hint = f"The data looks like that of {_joined_by_or(likeliest)}"
     if declared.id_pattern and ids_may_match and not by_both:
         return f"{hint}, but the predictions look like those of {declared.id}: is --data right?"
-    return f"{hint}: did you mean {_as_options(likeliest)}, or another --data?"
+    return f"{hint}: did you mean {_as_b_options(likeliest)}, or another --data?"
 
 
 MOST_NAMED = 3
 """More benchmarks than this are named once, not also as options."""
 
 
-def _alternatives(names: list[str]) -> str:
+def _joined_by_or(names: list[str]) -> str:
     *others, last = names
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def _as_options(names: list[str]) -> str:
+def _as_b_options(names: list[str]) -> str:
     return " or ".join(f"-b {name}" for name in names) if len(names) <= MOST_NAMED else "one of these (-b NAME)"
 
 
 def _names_and_question(names: list[str]) -> str:
     """Return the benchmarks, and the question whether one of them was meant."""
-    return f"{_alternatives(names)}: did you mean {_as_options(names)}?"
+    return f"{_joined_by_or(names)}: did you mean {_as_b_options(names)}?"
 
 
 def _columns(data: Path | None, benchmarks: list[Benchmark]) -> set[str]:

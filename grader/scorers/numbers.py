@@ -387,9 +387,14 @@ def _number_of_match(match: re.Match[str], text: str) -> Number | None:
         unit = _unit_name(lead["money"].strip())
     if not math.isfinite(value):
         return None
-    is_negative = (lead["sign"] == "-") ^ bool(lead["word"]) ^ (lead["inner"] == "-")
     start = match.start() - len(before) + lead.start()
-    return Number(-value if is_negative else value, unit, text[start : match.end()].strip(), start, match.end())
+    return Number(-value if _is_negative(lead) else value, unit, text[start : match.end()].strip(), start, match.end())
+
+
+def _is_negative(lead: re.Match[str]) -> bool:
+    """Whether an odd number of signs stands before a number: a sign, "minus", and a sign behind the currency."""
+    signs: list[bool] = [lead["sign"] == "-", bool(lead["word"]), lead["inner"] == "-"]
+    return sum(signs) % 2 == 1
 
 
 def _is_part_of_what_precedes(lead: re.Match[str]) -> bool:

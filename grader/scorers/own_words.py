@@ -32,7 +32,7 @@ _GOES_ON = Pattern(
 )
 
 
-_MANY_WORDS = 100
+_LONG_TEXT = 100
 """Characters. A shorter text may leave out its full stop: "It is red. Option B"."""
 _ROUND, _LOOPS = 200, 3
 """So many last characters, so many times, are a loop. Half and twice of both read the same."""
@@ -76,8 +76,8 @@ class OwnWords:
     def is_cut(self) -> bool:
         """Whether the text ends in a loop, or inside a sentence.
 
-        It ends inside a sentence if its last word needs another one ("of", "is", "="), or if its last line has whole
-        sentences, and then a part of one.
+        It ends inside a sentence if its last word needs another one ("of", "is", "="), or if it is long, and its last
+        line has whole sentences and then a part of one.
         """
         body = self.text.rstrip()
         if self.loops:
@@ -88,7 +88,7 @@ class OwnWords:
         if _GOES_ON.search(last.lower()):
             return True
         before_last = last[:-1] + "x"  # the end of the text is no boundary
-        return len(body) > _MANY_WORDS and BOUNDARY.search(before_last) is not None
+        return len(body) > _LONG_TEXT and BOUNDARY.search(before_last) is not None
 
     @cached_property
     @heuristic(13, False)
@@ -130,13 +130,14 @@ def own_words(raw: str, question: str = "", *, answers: re.Pattern[str] | None =
 
     `answers`: a pattern; only behind its first match, a heading begins another question.
     """
-    first = max(0, len(raw) - LONGEST_WITH_REASONING)
-    text, is_unclosed = hide_reasoning(plain(raw[first:]))
+    # Only the end is read. Blanks stand for what is skipped, so that positions stay those of `raw`.
+    skipped = max(0, len(raw) - LONGEST_WITH_REASONING)
+    text, is_unclosed = hide_reasoning(plain(raw[skipped:]))
     if is_unclosed:
         return OwnWords(" " * len(raw), "unclosed_reasoning", question)
     text = cut_after_turn(text)
-    second = max(0, len(text) - LONGEST)
-    text = " " * (first + second) + without_other_questions(text[second:], question, answers)
+    skipped_more = max(0, len(text) - LONGEST)
+    text = " " * (skipped + skipped_more) + without_other_questions(text[skipped_more:], question, answers)
     return OwnWords(text, "" if text.strip() else "empty", question)
 
 
@@ -272,13 +273,16 @@ def _without_refusals(lower: str, sentences: list[tuple[int, int]]) -> list[tupl
         if refusal is None:
             answering.append((start, end))
             continue
-        is_doubt = _only_doubts(lower, start, end)
-        turns = [turn.end() for turn in [wordings.NEVERTHELESS.search(lower, start, end)] if turn]
-        comma = lower.find(",", refusal.end(), end) + 1
-        if is_doubt and comma:
-            turns.append(comma)
-        choices = [(turn, end) for turn in turns if not wordings.REFUSES.search(lower, turn, end)]
-        answering = [*(answering if is_doubt else []), *choices[:1]]
+        starts_of_choice = []
+        if nevertheless := wordings.NEVERTHELESS.search(lower, start, end):
+            starts_of_choice.append(nevertheless.end())
+        behind_comma = lower.find(",", refusal.end(), end) + 1
+        if not _only_doubts(lower, start, end):
+            answering = []
+        elif behind_comma:
+            starts_of_choice.append(behind_comma)
+        choices = [(choice, end) for choice in starts_of_choice if not wordings.REFUSES.search(lower, choice, end)]
+        answering += choices[:1]
     return answering
 
 

@@ -56,32 +56,33 @@ class MetricComparison(msgspec.Struct, frozen=True, kw_only=True):
 def compare_paired(
     before: Mapping[str, float | None],
     after: Mapping[str, float | None],
-    side: Side,
+    after_side: Side,
     name: str,
     group: str | None,
     *,
-    levels: tuple[float, float] | None = None,
+    metric_values: tuple[float, float] | None = None,
 ) -> MetricComparison:
     """Compare a metric, a mean over the observations that both sides have; raises NothingPairedError.
 
-    `side` is the second one. `levels`: the metric on both sides, in [0, 1], if only its change is such a mean.
+    `metric_values`: the metric on both sides, in [0, 1], where `before` and `after` are not its observations but their
+    effects on it, as for F1.
     """
     pairs = {item: (a, b) for item, a in before.items() if a is not None and (b := after.get(item)) is not None}
     if not pairs:
         raise NothingPairedError
-    families = {sample.observation: sample.independent_unit for sample in side.report.samples}
+    families = {sample.observation: sample.independent_unit for sample in after_side.report.samples}
     first, second = zip(*pairs.values(), strict=True)
-    level_before, level_after = levels or (sum(first) / len(pairs), sum(second) / len(pairs))
+    value_before, value_after = metric_values or (sum(first) / len(pairs), sum(second) / len(pairs))
     return MetricComparison(
         name=name,
-        reading=side.reading,
+        reading=after_side.reading,
         group=group,
-        before=100 * level_before,
-        after=100 * level_after,
+        before=100 * value_before,
+        after=100 * value_after,
         difference=difference(
             first,
             second,
             [families[item] for item in pairs],
-            value=None if levels is None else level_after - level_before,
+            value=None if metric_values is None else value_after - value_before,
         ),
     )

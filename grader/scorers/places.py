@@ -325,6 +325,7 @@ def fields(reply: OwnWords) -> dict[str, list[Claim]]:
 
 def _headings(lower: str) -> list[re.Match[str]]:
     """Return the headings of fields in order; one with a short name only where no heading has the full name."""
+    # Of two headings with one end, that of a whole line counts: it begins with the marks before the name.
     patterns = (wordings.FIELDS_INLINE, wordings.FIELDS)
     by_end = {match.end(): match for pattern in patterns for match in pattern.finditer(lower)}
     full_names = {match.lastgroup for match in by_end.values()} & {"verdict", "step", "reason"}
@@ -335,14 +336,14 @@ def _headings(lower: str) -> list[re.Match[str]]:
 def _without_other_verdicts(lower: str, headings: list[re.Match[str]]) -> list[re.Match[str]]:
     """Leave out verdicts behind all steps, which are about something else, such as the repaired solution.
 
-    There must be one before the steps that is not withdrawn behind them.
+    Only if the first verdict stands before them. Verdicts behind a withdrawal stay.
     """
     verdicts, steps = ([h for h in headings if _field_name(h) == name] for name in ("verdict", "step"))
     if not verdicts or not steps or verdicts[0].start() > steps[-1].start():
         return headings
     withdrawal = wordings.WITHDRAWS.search(lower, steps[-1].start())
-    until = withdrawal.start() if withdrawal else len(lower)
-    others = [verdict for verdict in verdicts if steps[-1].start() < verdict.start() <= until]
+    end = withdrawal.start() if withdrawal else len(lower)
+    others = [verdict for verdict in verdicts if steps[-1].start() < verdict.start() <= end]
     return [heading for heading in headings if heading not in others]
 
 
@@ -354,7 +355,7 @@ def _field_name(heading: re.Match[str]) -> str:
 
 
 def lines(reply: OwnWords) -> list[Claim]:
-    """Return the first and the last line of the sentences that can answer; once if there is one line."""
+    """Return the first and the last line with a sentence, once if they are one; also of a list or with a refusal."""
     text = reply.text + "\n"
     starts = [start for start, _ in (reply.all_sentences[:1] + reply.all_sentences[-1:])]
     spans = dict.fromkeys((text.rfind("\n", 0, start) + 1, text.index("\n", start)) for start in starts)
@@ -373,7 +374,7 @@ def sentences(reply: OwnWords) -> list[Claim]:
     """Return the sentences that can answer, the likeliest first; of equal ones, the last."""
     if reply.is_cut or not reply.sentences:
         return []
-    spans = reply.sentences[:_MOST] + reply.sentences[_MOST:][-_MOST:]
+    spans = reply.sentences[:_MOST] + reply.sentences[_MOST:][-_MOST:]  # the first and the last, each once
     ranked = sorted(spans, key=lambda span: (_likelihood(reply, span), span), reverse=True)
     return [Claim("sentence", "sentence", *span, span) for span in ranked if span[1] - span[0] <= _LONGEST]
 
@@ -422,17 +423,33 @@ def settle(
     valued, unread = _forms_with_value(reply, [claim for claim in standing if claim.form in _STRONG], value)
     if unread is not None and unread.form != "declaration":
         return Settled(unread, None)
-    end = valued[-1].claim.outer_span[1] if valued else _end_of_unread(reply, unread) if unread else 0
-    weak = [claim for claim in standing if claim.form in _WEAK and (claim.start >= end or _corrects(claim, valued))]
-    weak = [] if reply.loops else weak
     if valued:
-        weak += _conclusions(reply, end)
-    weak.sort(key=lambda claim: claim.outer_span)
-    valued += [Settled(claim, content) for claim in weak if (content := value(claim)) is not None]
+        end_of_forms = valued[-1].claim.outer_span[1]
+    elif unread is not None:
+        end_of_forms = _end_of_unread(reply, unread)
+    else:
+        end_of_forms = 0
+    valued += _weak_with_value(reply, standing, valued, end_of_forms, value)
     if valued:
         return _last(reply, _to_this_question(reply, valued, same) if by_words else valued, same)
-    settled = _without_form(reply, max(withdrawn, end), value, same)
+    settled = _without_form(reply, max(withdrawn, end_of_forms), value, same)
     return Settled(unread, None) if settled is None and unread is not None else settled
+
+
+def _weak_with_value(
+    reply: OwnWords,
+    standing: list[Claim],
+    strong: list[Settled[Value]],
+    end: int,
+    value: Callable[[Claim], Value | None],
+) -> list[Settled[Value]]:
+    """Return choices and conclusions with a value that stand behind the strong forms, or correct the last one."""
+    claims_ = [] if reply.loops else [claim for claim in standing if claim.form in _WEAK]
+    weak = [claim for claim in claims_ if claim.start >= end or _corrects(claim, strong)]
+    if strong:
+        weak += _conclusions(reply, end)
+    weak.sort(key=lambda claim: claim.outer_span)
+    return [Settled(claim, content) for claim in weak if (content := value(claim)) is not None]
 
 
 def _corrects(claim: Claim, valued: list[Settled[Value]]) -> bool:
@@ -446,24 +463,24 @@ def settle_fields(
     value: Callable[[Claim], Value | None],
     same: Callable[[Value, Value], bool] = operator.eq,
 ) -> Settled[Value] | None:
-    """Return the claim of a review's field that counts.
-
-    A field is withdrawn by words such as "wait" before its last claim: then later ones count. If no claim is left,
-    lines and sentences count as in a reply without a form. Behind the last claim, the sentences after such words do.
-    """
+    """Return the claim of a review's field that counts; without one, the line or sentence, as without a form."""
     if field_claims:
-        search = wordings.WITHDRAWS.finditer(reply.lower, field_claims[0].start, field_claims[-1].outer_span[0])
-        for withdrawal in deque(search, 1):
+        # Words such as "wait" withdraw the claims before them, if others follow.
+        first, last = field_claims[0], field_claims[-1]
+        withdrawal = _last_match(wordings.WITHDRAWS.finditer(reply.lower, first.start, last.outer_span[0]))
+        if withdrawal is not None:
             field_claims = [claim for claim in field_claims if claim.start >= withdrawal.start()]
     valued, unread = _forms_with_value(reply, field_claims, value)
     if unread is not None:
         return Settled(unread, None)
     if not valued:
         return _without_form(reply, 0, value, same)
+    # Behind the last claim, the sentences after such words count.
     withdrawn = withdrawn_before(reply.lower)
-    for claim in body(reply) if withdrawn > valued[-1].claim.start else ():
-        if (content := value(claim._replace(start=withdrawn))) is not None:
-            return Settled(claim, content)
+    if withdrawn > valued[-1].claim.start:
+        for claim in body(reply):
+            if (content := value(claim._replace(start=withdrawn))) is not None:
+                return Settled(claim, content)
     return _last(reply, valued, same)
 
 
@@ -507,10 +524,10 @@ def _are_same(valued: list[Settled[Value]], same: Callable[[Value, Value], bool]
 def _forms_with_value(
     reply: OwnWords, forms: list[Claim], value: Callable[[Claim], Value | None]
 ) -> tuple[list[Settled[Value]], Claim | None]:
-    """Return the forms with a value, and None; or none, and the last form if it has no value.
+    """Return (the forms with a value, None), or ([], the last form) if that one has no value but should have one.
 
-    The last form may be without a value if it has no content, or if it is a declaration that leaves nothing open, such
-    as "the answer is not C": then the earlier ones count.
+    It need not have one if it has no content, or if it is a declaration that leaves nothing open, such as "the answer
+    is not C": then the earlier ones count.
     """
     if not forms:
         return [], None
@@ -543,7 +560,7 @@ def _last(reply: OwnWords, valued: list[Settled[Value]], same: Callable[[Value, 
 
 
 _TOKEN = Pattern(r"[^\W\d_]{4,}|\d+(?:\.\d+)?|[\u3040-\u9fff\uac00-\ud7af]")
-_NEAR = 2
+_WORDS_IN_COMMON = 2
 """So many words of the question show that what stands before an answer is about it; 1 and 4 read the same."""
 
 
@@ -561,14 +578,17 @@ def _to_this_question(
     starts = [0, *(settled.claim.outer_span[1] for settled in valued)]
     texts = [reply.lower[start : settled.claim.outer_span[0]] for start, settled in zip(starts, valued, strict=False)]
     overlaps = [len(asked & set(_TOKEN.findall(text))) for text in texts]
-    if max(overlaps) < _NEAR:
-        is_summary = len(valued) > 2 and not any(map(_is_reasoning, texts))
-        return valued[-1:] if is_summary else valued
+    if max(overlaps) < _WORDS_IN_COMMON:
+        is_list_of_answers = len(valued) > 2 and not any(map(_is_reasoning, texts))
+        return valued[-1:] if is_list_of_answers else valued
     answers: list[Settled[Value]] = []
     is_to_it = False
     for settled, text, overlap in zip(valued, texts, overlaps, strict=True):
-        is_to_it = overlap >= _NEAR or (overlap > 0 and _is_reasoning(text)) or (is_to_it and _continues(text))
-        answers += [settled] if is_to_it else []
+        is_to_it = (
+            overlap >= _WORDS_IN_COMMON or (overlap > 0 and _is_reasoning(text)) or (is_to_it and _continues(text))
+        )
+        if is_to_it:
+            answers.append(settled)
     return answers
 
 
@@ -613,7 +633,11 @@ def _replaces(reply: OwnWords, last: Claim, earlier: Claim) -> bool:
 
 def withdrawn_before(lower: str) -> int:
     """Return the position up to which answers are withdrawn; 0 if none is, or if they are confirmed behind it."""
-    for withdrawal in deque(wordings.WITHDRAWS.finditer(lower), 1):
-        if not wordings.CONFIRMS.search(lower, withdrawal.end()):
-            return withdrawal.start() + 1
-    return 0
+    withdrawal = _last_match(wordings.WITHDRAWS.finditer(lower))
+    if withdrawal is None or wordings.CONFIRMS.search(lower, withdrawal.end()):
+        return 0
+    return withdrawal.start() + 1
+
+
+def _last_match(matches: Iterator[re.Match[str]]) -> re.Match[str] | None:
+    return next(iter(deque(matches, 1)), None)

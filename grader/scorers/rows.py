@@ -89,9 +89,9 @@ def groups_of(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, str | l
 
 
 def _check_sources(declared: Benchmark, tasks: Mapping[str, Task], rows: Rows) -> None:
-    """Raise InputError for a source column of a derived group that no task has, where the group must not be missing.
+    """Raise InputError if no task has the source column of a derived group that has a default, or that is needed.
 
-    It must not be if its label then is the default for all tasks, or if the main metric needs it.
+    Without the column, all tasks would get the default. The main metric needs its groups.
     """
     needed = [name for name, group in declared.derived.items() if group.otherwise or name in declared.main_groupings]
     sources = {name: declared.derived[name].source for name in needed}

@@ -186,7 +186,7 @@ def _is_all(words: list[str], asked: list[str], *, has_pronoun: bool) -> bool:
     """Whether words have all that was asked, in its order; a pronoun can stand for the first of them."""
     shared = [word for word in words if word in asked]
     missing = len(asked) - len(shared)
-    return bool(shared) and missing <= has_pronoun and shared == asked[missing:]
+    return bool(shared) and missing <= (1 if has_pronoun else 0) and shared == asked[missing:]
 
 
 def _spelled_out(text: str) -> str:

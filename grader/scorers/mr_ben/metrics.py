@@ -171,6 +171,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
 def _row_metrics(
     row: _Row, intervals: Mapping[tuple[str | None, str], Interval], reading: ReadingName
 ) -> Iterator[Metric]:
+    """Yield a row's metrics in percent, with intervals, and last its parse rate."""
     group = None if row.subject is None else f"{SUBJECT}={row.subject}"
     for name in mr_score.METRICS:
         low, high = getattr(row.low, name), getattr(row.high, name)
@@ -185,9 +186,14 @@ def _row_metrics(
             n=row.n,
             bounds=(min(low, high), max(low, high)) if low != high else msgspec.UNSET,
         )
+    yield _parse_rate(row, group, reading)
+
+
+def _parse_rate(row: _Row, group: str | None, reading: ReadingName) -> Metric:
+    """Return the share of scored rows whose verdict is read. Bounds: no unscored row is read, or every one is."""
     unread, scored, rows = row.value.counts.unread, row.value.rows, row.low.rows
     worst, best = 100 * (1 - (unread + rows - scored) / rows), 100 * (1 - unread / rows)
-    yield Metric(
+    return Metric(
         name=PARSE_RATE,
         reading=reading,
         group=group,

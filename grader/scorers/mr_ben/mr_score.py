@@ -186,8 +186,9 @@ def _row_counts(row: RowFacts) -> Counts:
 def _strata(pairs: Sequence[tuple[str, RowFacts]], weights: Weights) -> dict[str, Stratum]:
     """Return each metric of a subject, and its values without one question; empty if no row is scored.
 
-    The two pseudo-questions of a stratum have half as many rows as its average question. Questions with the same counts
-    are interchangeable, so each kind of them is left out once.
+    Two pseudo-questions, one all right and one all wrong, keep an interval from having no width. Each has half as many
+    rows as the average question. Questions with the same counts are interchangeable, so each kind of them is left out
+    once.
     """
     import numpy as np
 
@@ -197,7 +198,7 @@ def _strata(pairs: Sequence[tuple[str, RowFacts]], weights: Weights) -> dict[str
     kind_counts = np.array(sorted(kinds), dtype=np.float64)
     repeats = np.array([kinds[counts] for counts in sorted(kinds)])
     total = repeats @ kind_counts
-    rows_per_question = total[:4].sum() / repeats.sum()
+    rows_per_question = total[:4].sum() / repeats.sum()  # tp, tn, fp, fn
     pseudo_counts = rows_per_question / 2 * np.array([_ALL_RIGHT, _ALL_WRONG])
     padded_total = total + pseudo_counts.sum(axis=0)
     value = _metrics_with_signed_score(total[None], weights)

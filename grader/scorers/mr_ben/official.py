@@ -47,19 +47,20 @@ _STEP_WORDS = {f"step {number}": str(number) for number in range(30)}
 
 def parse_official(text: str) -> RawFields:
     """Cut a response at the three headings; if a heading is not found, its field and the later ones are empty."""
-    parts: list[str] = []
+    # What stands before a heading is the field of the heading before it.
+    texts_before: list[str] = []
     rest = text
     for heading in _HEADINGS:
         span = _next_heading(rest, heading, 0)
         if span is None:
             break
-        parts.append(rest[: span[0]])
+        texts_before.append(rest[: span[0]])
         # The source splits at a heading and takes the second part, which ends where this heading stands again.
         repeated = _next_heading(rest, heading, span[1])
         rest = rest[span[1] : repeated[0] if repeated else len(rest)]
     else:
-        parts.append(rest)
-    _before, correctness, step, reason = (*parts, "", "", "", "")[:4]
+        texts_before.append(rest)
+    _before, correctness, step, reason = (*texts_before, "", "", "", "")[:4]
     return correctness, step, reason
 
 

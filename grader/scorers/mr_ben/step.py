@@ -179,10 +179,12 @@ def code_line(field: str, solution: Solution) -> str | None:
     return None if _STEP_ONLY.fullmatch(first_line) or not any(map(str.isalnum, first_line)) else first_line
 
 
-def _quoted_line(lines: list[str], program: list[str]) -> str | None:
+def _quoted_line(field_lines: list[str], program: list[str]) -> str | None:
     """Return the line of a program that a field quotes, alone or in backticks; the longest of several in one line."""
+    # Of lines that differ only in whitespace, the first one stays.
     originals = {without_whitespace(line): line.strip() for line in reversed(program) if line.strip()}
-    for line in sorted(lines, key=lambda line: line.lstrip().startswith("```")):
+    # A line with a fence counts last: "```python" is no quotation.
+    for line in sorted(field_lines, key=lambda line: line.lstrip().startswith("```")):
         span = _IN_BACKTICKS.search(line)
         for candidate in (line, span[2] if span else ""):
             text = without_whitespace(candidate)

@@ -175,6 +175,7 @@ def _rows(path: Path, content: bytes, problems: list[str]) -> list[Row]:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         problems.append(f"{path.name}: {error}; expected {{question id: [rows]}}")
         return []
+    # The decoder keeps the last of several values of a key without a word; this names such keys.
     repeated = Problems(str(path))
     JsonText(content.removeprefix(b"\xef\xbb\xbf"), repeated).single()
     problems += repeated.lines()
