@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 BUFFER = 1 << 16
 LATEST_SECONDS = 0.005
 """Time after which an answer is sent although further calls are there, so that a slow call is known to be slow."""
-_EQ: "Any" = object.__eq__
+_DEFAULT_EQ: "Any" = object.__eq__
+"""The `__eq__` of a class that defines none."""
 SIGNATURE = "<signature>"
 RETURNED, RAISED, UNSENT = "returned", "raised", "unsent"
 """How a call ended: with a value, with an exception, or with something that cannot be serialized."""
@@ -124,11 +125,11 @@ class Program(values.Context):
         exec(compile(spec["signature"], SIGNATURE, "exec", dont_inherit=True), self.namespace)
         to_write = {name for name in spec["stubs"] if isinstance(self.namespace.get(name), type)}
         names = [name for name in spec["classes"] if name.partition(".")[0] not in to_write]
-        of_signature = user_classes(names, self.namespace)
+        signature_classes = user_classes(names, self.namespace)
         exec(compile(spec["source"], "<candidate>", "exec", dont_inherit=True), self.namespace)
-        classes = of_signature | user_classes(names, self.namespace)
+        classes = signature_classes | user_classes(names, self.namespace)
         super().__init__(classes)
-        self.names = {cls: name for table in (of_signature, classes) for name, cls in table.items()}
+        self.names = {cls: name for table in (signature_classes, classes) for name, cls in table.items()}
         self._remote_names: set[str] = set()
         """The names of the classes whose objects stay here."""
         self._remote_classes: dict[type[Any], str] = {}
@@ -156,6 +157,10 @@ class Program(values.Context):
         return number
 
     def node_of(self, value: "Any") -> "tuple[str, Any] | None":
+        """Return the node of a class whose objects stay here, or of such an object; None for any other value.
+
+        `overrides_eq` tells the tests' side whether only the program can compare the object.
+        """
         if not self._remote_classes:
             return None
         if isinstance(value, type):
@@ -163,7 +168,7 @@ class Program(values.Context):
         cls = next((cls for cls in type(value).__mro__ if cls in self._remote_classes), None)
         if cls is None:
             return None
-        overrides_eq = type(value).__eq__ is not _EQ
+        overrides_eq = type(value).__eq__ is not _DEFAULT_EQ
         return "remote", [self._number(value), self._remote_classes[cls], int(overrides_eq)]
 
     def function(self, value: "Any") -> "tuple[str, Any]":

@@ -103,7 +103,7 @@ def _run(execute: "Callable[[], int]", stdin: bytes, folder: str) -> "dict[str, 
     os.mkdir(folder)
     pid = process.fork()
     if pid == 0:
-        _run_as_script(execute, fds, folder)
+        _run_as_script_and_exit(execute, fds, folder)
     _, status, usage = os.wait4(pid, 0)
     # Kill all other processes of this user: those that the run has started, in whatever session.
     try:
@@ -139,8 +139,9 @@ def _exception_line(stderr: str) -> str:
 
 
 def _remove_files(folder: str) -> None:
-    """Remove a run's folder, and all that it left elsewhere."""
+    """Remove a run's folder, and all that it left elsewhere. The current folder is the one above, of the same user."""
     try:
+        # Most runs leave nothing in it.
         os.rmdir(folder)
     except OSError:
         isolation.empty(".")
@@ -148,7 +149,7 @@ def _remove_files(folder: str) -> None:
         isolation.empty(".", isolation.SHM)
 
 
-def _run_as_script(execute: "Callable[[], int]", fds: "list[int]", folder: str) -> "NoReturn":
+def _run_as_script_and_exit(execute: "Callable[[], int]", fds: "list[int]", folder: str) -> "NoReturn":
     """Run a program as Python runs a script; called in a fork."""
     status = 1
     try:

@@ -74,7 +74,7 @@ class Uids:
         pid = process.fork()
         if pid == 0:
             process.prefer_for_oom()
-            _run_body(lambda: self._become(slot), body)
+            _run_body_and_exit(lambda: self._become(slot), body)
         return pid
 
     def _become(self, slot: int) -> None:
@@ -120,6 +120,7 @@ class Uids:
 
     @staticmethod
     def _as_user(uid: int, action: Callable[[], object]) -> None:
+        """Do something in a child with this user id; return when the child has ended, or was killed after 6 s."""
         pid = os.fork()
         if pid == 0:
             with contextlib.suppress(BaseException):
@@ -131,6 +132,7 @@ class Uids:
             os._exit(0)
         # As that user, this process can be stopped or killed by the ones it removes, so do not rely on it to end.
         deadline = time.monotonic() + 6
+        # If it has ended by itself, this loop has reaped it, and there is no child left to kill and to wait for.
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(pid, os.WNOHANG | os.WUNTRACED) == (0, 0) and time.monotonic() < deadline:
                 time.sleep(0.0005)
@@ -158,10 +160,11 @@ class Namespaces:
         number = {"x86_64": 56, "aarch64": 220}[platform.machine()]
         pid = process.check(process.libc.syscall(number, ctypes.c_ulong(flags), 0, 0, 0, 0), "clone")
         if pid == 0:
-            self._first_process(slot, body)
+            self._run_init_and_exit(slot, body)
         return pid
 
-    def _first_process(self, slot: int, body: Callable[[], object]) -> NoReturn:
+    def _run_init_and_exit(self, slot: int, body: Callable[[], object]) -> NoReturn:
+        """Be the namespace's first process: start the program, and end with a status that tells how it ended."""
         status = 125
         with contextlib.suppress(BaseException):
             process.prctl(process.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -174,7 +177,7 @@ class Namespaces:
             process.undumpable()
             program = process.fork()
             if program == 0:
-                _run_body(self._become, body)
+                _run_body_and_exit(self._become, body)
             status = _wait_as_init(program)
         os._exit(status)
 
@@ -249,8 +252,8 @@ def _wait_as_init(program: int) -> int:
             return 128 - code if code < 0 else min(code, 127)
 
 
-def _run_body(become: Callable[[], object], body: Callable[[], object]) -> NoReturn:
-    """Turn a new fork into the program; never returns."""
+def _run_body_and_exit(become: Callable[[], object], body: Callable[[], object]) -> NoReturn:
+    """Turn a new fork into the program."""
     try:
         # It gets its own session, so a signal to its process group does not reach the zygote.
         os.setsid()

@@ -27,7 +27,7 @@ def run_in_fork(work: Callable[[], Any], seconds: float) -> Any:
         os.unlink("result")
         pid = process.fork()
         if pid == 0:
-            _be_fork(work, seconds, file.fileno())
+            _work_and_exit(work, seconds, file.fileno())
         os.waitpid(pid, 0)
         # If the folder is not empty, the supervisor removes it, together with the process that judges.
         with contextlib.suppress(OSError):
@@ -37,7 +37,8 @@ def run_in_fork(work: Callable[[], Any], seconds: float) -> Any:
     return json.loads(data) if data else None
 
 
-def _be_fork(work: Callable[[], Any], seconds: float, result_fd: int) -> NoReturn:
+def _work_and_exit(work: Callable[[], Any], seconds: float, result_fd: int) -> NoReturn:
+    """Write what `work` returns to a descriptor; called in a fork."""
     try:
         process.prctl(process.PR_SET_PDEATHSIG, signal.SIGKILL)
         os.mkdir(f"{os.getpid()}")

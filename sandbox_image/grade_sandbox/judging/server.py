@@ -60,7 +60,7 @@ def serve(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
             prepared = _prepare(request["work"], request["task"])
         pid = process.fork()
         if pid == 0:
-            _run(prepared, request, result_fd, channel)
+            _work_and_exit(prepared, request, result_fd, channel)
         _, status, usage = os.wait4(pid, 0)
         # If the folder is not empty, the supervisor removes it, together with this process.
         with contextlib.suppress(OSError):
@@ -78,7 +78,7 @@ def _folder(pid: int) -> str:
     return f"{os.getcwd()}/{pid}"
 
 
-def _run(prepared: Prepared | None, request: Request, result_fd: int, channel: socket.socket) -> NoReturn:
+def _work_and_exit(prepared: Prepared | None, request: Request, result_fd: int, channel: socket.socket) -> NoReturn:
     """Do the work of a request; called in a fork."""
     try:
         channel.close()
