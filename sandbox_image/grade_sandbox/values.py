@@ -179,7 +179,10 @@ class Writer:
         return [self._values[number] for number, (kind, _) in enumerate(self._nodes) if kind in _SHARED_KINDS]
 
     def number(self, value: Any) -> int:
-        """Return the number of a value's node; equal atoms share one. A container is written later."""
+        """Return the number of a value's node; a container is written later.
+
+        Equal atoms share a node, but for those that have one of their own in this context (`atom_node`).
+        """
         cls = type(value)
         if cls not in _ATOMS:
             number = self._numbers.get(id(value))
@@ -225,6 +228,7 @@ class Writer:
             raise UnsendableError(f"a value of more than {MAX_BYTES >> 20} MB")
 
     def _node(self, value: Any) -> list[Any]:
+        """Return the kind and the content of a container."""
         if (node := self.context.node_of(value)) is not None:
             return list(node)
         kind = _KINDS_BY_TYPE.get(type(value)) or _kind_of_other(value, self.context)
@@ -279,9 +283,10 @@ def _kind_of_class(cls: type[Any], context: Context) -> str:
 
 
 def _kind_of_user_object(value: Any, cls: type[Any]) -> str:
-    """Return the kind of an object of a class of the program's; raises UnsendableError for one of a library.
+    """Return the kind of an object of any other class; raises UnsendableError.
 
-    One whose class derives from a built-in one is sent as an object of that. What can be called is a function.
+    Of a library's objects, only named tuples and what can be called are sent. One of the program's is sent as an object
+    of the built-in class from which its class derives; else as a function if it can be called, or as its attributes.
     """
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return "record"
@@ -305,14 +310,16 @@ _IS_HEAP_TYPE = 1 << 9
 
 def is_user_class(cls: type[Any]) -> bool:
     """Whether a class belongs to no library. A class that `type` creates may have no module."""
-    module = module_of(cls)
-    named: Any = sys.modules.get(module)
-    if named is not None and module not in _USER_MODULES and named.__spec__ is not None:
+    module_name = module_of(cls)
+    module = sys.modules.get(module_name)
+    # A module without a spec was not imported: the program has made it.
+    if module is not None and module_name not in _USER_MODULES and module.__spec__ is not None:
         return False
+    namesake: Any = module
     for part in cls.__qualname__.split("."):
-        named = getattr(named, part, None)
-    # A library's class is found by its name in its module.
-    return named is not cls and bool(cls.__flags__ & _IS_HEAP_TYPE)
+        namesake = getattr(namesake, part, None)
+    is_in_its_module = namesake is cls
+    return not is_in_its_module and bool(cls.__flags__ & _IS_HEAP_TYPE)
 
 
 def module_of(cls: type[Any]) -> str:
@@ -388,6 +395,11 @@ class Reader:
         return [self[number] for number in numbers]
 
     def _read(self, live: Mapping[int, Any]) -> Any:
+        """Make all values, and return the first. `live`: number of a node -> the object that it updates.
+
+        What can change is made first, empty, so that values may contain each other; then what cannot change, after its
+        parts; then the first ones are filled.
+        """
         kinds = [KINDS[kind] for kind, _ in self._nodes]
         mutable, immutable = [], []
         for number, (kind, (_, content)) in enumerate(zip(kinds, self._nodes, strict=True)):
@@ -436,12 +448,13 @@ class Reader:
 
         A message cannot change the type of an object: where it has another one, the node stands for a new object.
         """
-        numbers = self._parts(self._parts(0)[-1])
+        mutables_node = self._parts(0)[-1]
         by_number = {}
-        for number, value in zip(numbers, live, strict=True):
+        for number, value in zip(self._parts(mutables_node), live, strict=True):
             kind = self._nodes[number][0]
             kind = "list" if kind == "numbers" else kind
-            if kind == _KINDS_BY_TYPE.get(type(value), kind):  # A type that is not in the table has no kind to compare.
+            live_kind = _KINDS_BY_TYPE.get(type(value))
+            if live_kind is None or live_kind == kind:
                 by_number[number] = value
         return by_number
 

@@ -92,15 +92,15 @@ def _are_numbers(*texts: str) -> bool:
     return all(map(_NUMBER.fullmatch, texts))
 
 
-_CODE = re.compile(r"[+-]?0[0-9]|.*[eE]")
+_POSSIBLE_CODE = re.compile(r"[+-]?0[0-9]|.*[eE]")
 """What may be a text of digits and not a number: a leading zero (a PIN), an exponent (hexadecimal)."""
 
 
 def _is_equal(expected: str, printed: str) -> bool:
-    """Compare tokens as numbers, if the expected one has a decimal point, or both are whole numbers as usual."""
+    """Compare tokens as numbers, if the expected one has a decimal point or neither may be a code, such as 007."""
     if expected == printed or not _are_numbers(expected, printed):
         return expected == printed
-    is_number = "." in expected or not any(map(_CODE.match, (expected, printed)))
+    is_number = "." in expected or not any(map(_POSSIBLE_CODE.match, (expected, printed)))
     return is_number and Decimal(expected) == Decimal(printed)
 
 
@@ -142,19 +142,23 @@ def near_values_of_kind(expected: Any, answer: Any) -> Any:
     return _are_near(expected, answer, ())
 
 
-def _are_near(expected: Any, answer: Any, sequences: tuple[type, ...]) -> bool:
+def _are_near(expected: Any, answer: Any, interchangeable: tuple[type, ...]) -> bool:
+    """Compare values part by part. `interchangeable`: the types of sequences that may stand for each other."""
     expected, answer = (value.tolist() if hasattr(value, "tolist") else value for value in (expected, answer))
     if isinstance(expected, float) and isinstance(answer, (int, float)) and not isinstance(answer, bool):
         # With an absolute bound, 0 would be near every small number.
         absolute = ABSOLUTE if expected else NEAR
         is_close = math.isclose(expected, answer, rel_tol=NEAR, abs_tol=absolute)
         return is_close or (math.isnan(expected) and math.isnan(answer))
-    of_kind = type(expected) is type(answer) and isinstance(expected, SEQUENCES)
-    if of_kind or (isinstance(expected, sequences) and isinstance(answer, sequences)):
-        pairs = zip(expected, answer, strict=True)
-        return len(expected) == len(answer) and all(_are_near(e, g, sequences) for e, g in pairs)
+    has_same_type = type(expected) is type(answer) and isinstance(expected, SEQUENCES)
+    if has_same_type or (isinstance(expected, interchangeable) and isinstance(answer, interchangeable)):
+        if len(expected) != len(answer):
+            return False
+        return all(_are_near(*pair, interchangeable) for pair in zip(expected, answer, strict=True))
     if isinstance(expected, dict) and isinstance(answer, dict):
-        return expected.keys() == answer.keys() and all(_are_near(e, answer[k], sequences) for k, e in expected.items())
+        if expected.keys() != answer.keys():
+            return False
+        return all(_are_near(part, answer[key], interchangeable) for key, part in expected.items())
     return bool(expected == answer)
 
 

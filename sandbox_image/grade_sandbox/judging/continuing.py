@@ -48,6 +48,7 @@ class ContinuingTests:
         """
         namespace[_REACHED] = lambda number: note(number, True)
         namespace[_FAILED] = lambda number: note(number, False)
+        # All items are read, also those behind a false one: see `_read_all`.
         namespace[_ALL_READ] = lambda items: all(list(items))
 
 

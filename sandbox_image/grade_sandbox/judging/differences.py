@@ -52,7 +52,7 @@ def _equal_texts_reason(expected: Any, answer: Any, text: str) -> str:
     return f"the answer is {_short(text)} of type {types[0]}, expected {_short(text)} of type {types[1]}"
 
 
-_RULES = comparisons.rule("float:1e-6"), comparisons.numbers, comparisons.tokens
+_RULES_BY_TOLERANCE = comparisons.rule("float:1e-6"), comparisons.numbers, comparisons.tokens
 """From tolerant to strict: a part with another value is shown before one that writes the same number differently."""
 
 
@@ -62,7 +62,7 @@ def _first_difference(expected: str, answer: str, *, by_tokens: bool) -> str:
     if by_tokens and len(expected_parts) != len(answer_parts):
         unit, expected_parts, answer_parts = "token", expected.split(), answer.split()
     pairs = list(zip(expected_parts, answer_parts, strict=False))
-    position = next((at for rule in _RULES for at, pair in enumerate(pairs) if not rule(*pair)), None)
+    position = next((at for rule in _RULES_BY_TOLERANCE for at, pair in enumerate(pairs) if not rule(*pair)), None)
     if position is None:
         if len(answer_parts) == len(expected_parts):
             return "other blanks or line ends"

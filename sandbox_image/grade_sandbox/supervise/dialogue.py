@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 # Room for a clipped text with every character escaped (as two surrogates if needed), and its frame.
 MAX_RESULT = 256 << 10
-MAX_REPLIES = 24 << 20
+MAX_REPLY_BYTES = 24 << 20
+"""Bytes of a program's messages in one job."""
 LARGE = 1 << 20
 """Bytes of an answer that is kept in any case."""
 LATER_TIME_FACTOR = 10
@@ -131,7 +132,7 @@ class _Replies(Dialogue):
 
     def __init__(self, fd: int, requests: Iterable[str], max_seconds: float) -> None:
         """`max_seconds`: see `MAX_SECONDS`; math.inf: the calls cannot be continued in another job."""
-        super().__init__(fd, MAX_REPLIES)
+        super().__init__(fd, MAX_REPLY_BYTES)
         self.hello: bytes | None = None
         self.replies: list[bytes] = []
         self._requests, self._sent = list(requests), 0
@@ -151,11 +152,11 @@ class _Replies(Dialogue):
     def _take(self, data: bytes) -> bool:
         """Add a message; return True if nothing more is asked. Raises GarbageError."""
         can_continue = self._max_seconds < math.inf
-        if self.replies and can_continue and self._bytes + len(data) > MAX_REPLIES:
+        if self.replies and can_continue and self._bytes + len(data) > MAX_REPLY_BYTES:
             return True  # another job has room for it, because each job gives at least one answer
         self._bytes += len(data)
         # Grade's own processes write printable ASCII. So a message is a line.
-        if self._bytes > MAX_REPLIES or not (data.isascii() and data.decode().isprintable()):
+        if self._bytes > MAX_REPLY_BYTES or not (data.isascii() and data.decode().isprintable()):
             raise GarbageError
         if self.hello is None:
             self.hello = data
@@ -164,6 +165,7 @@ class _Replies(Dialogue):
         return self.has_failed or len(self.replies) >= len(self._requests) or self.continues_elsewhere()
 
     def _add_request(self, batch: bytearray, encoded: bytes) -> None:
+        """Add the next request, encoded, to those that are sent together."""
         batch += struct.pack(">I", len(encoded)) + encoded
         self._sent += 1
 
@@ -244,9 +246,9 @@ class LockStep(_Replies):
                 continue
             if self._take(self._digest_if_enough(message)):
                 return True
-            # An answer that arrived before its call was sent could not depend on the call.
+            # An answer that arrived before its call was sent counts, too: it could not depend on the call.
             if len(self.replies) >= self._sent:
-                self._send_batch()
+                self._queue_batch()
         return False
 
     def _take_late(self, message: bytes) -> bool:
@@ -274,8 +276,8 @@ class LockStep(_Replies):
         is_enough = wire.is_text(answer) or digest.decode() in self._known
         return digest if is_enough or len(answer) > self._max_answer_bytes else answer
 
-    def _send_batch(self) -> None:
-        """Send twice as many calls as the last time, while they are answered quickly; else one."""
+    def _queue_batch(self) -> None:
+        """Put into `pending` twice as many calls as the last time, while they are answered quickly; else one."""
         batch = bytearray()
         now = time.monotonic()
         self._is_quick = self._is_quick and now - self._batch_start < QUICK_SECONDS
@@ -304,10 +306,11 @@ class ScriptRuns(_Replies):
         if any(map(self._take, self._complete(part))):
             return True
         if self.hello is not None and not self.pending:
-            self._send_inputs()
+            self._queue_inputs()
         return False
 
-    def _send_inputs(self) -> None:
+    def _queue_inputs(self) -> None:
+        """Put the next inputs into `pending`."""
         batch = bytearray()
         end = min(len(self.replies) + MAX_RUNS_AHEAD, len(self._requests))
         while self._sent < end and len(batch) < _BATCH_BYTES:

@@ -194,7 +194,7 @@ class Supervisor:
         """Run a task's tests in a fork of the process that has them. `transcript`: see jobs.Judge."""
         pid = self.judge.prepare(with_numpy=_judge_needs_numpy(work, task, transcript))
         results = dialogue.Results(self.judge.result_fd, fields, limit)
-        observed = self._watch(job, pid, results)
+        observed = self._new_watch(job, pid, results)
         max_cpu = job["cpu"] * (dialogue.LATER_TIME_FACTOR if work == "judge" else 1)
         self.judge.ask(
             {"work": work, "cpu": max_cpu, "task": task, "transcript": transcript, "by_assertion": by_assertion}
@@ -209,9 +209,10 @@ class Supervisor:
 
     # --- watching ---
 
-    def _watch(
+    def _new_watch(
         self, job: Job, pid: int, messages: dialogue.Dialogue, *, alarm: bool = False, grace: float = GRACE_SECONDS
     ) -> watch.Watch:
+        """Return what applies a job's limits to a process. `grace`: see `GRACE_SECONDS`; 0 stays 0, also alone."""
         return watch.Watch(
             pid,
             messages,
@@ -237,7 +238,7 @@ class Supervisor:
     ) -> dict[str, Any]:
         """Wait for a program, end it, and return its result and the observations."""
         oom_count = self._oom.count() if self.counts_oom else None
-        observed = self._watch(job, pid, messages, alarm=alarm, grace=grace)
+        observed = self._new_watch(job, pid, messages, alarm=alarm, grace=grace)
         observed.wait()
         end = self._end_watched(observed, pid, slot)
         is_oom = self.counts_oom and self._oom.count() != oom_count
@@ -268,9 +269,9 @@ class Supervisor:
     def _evidence(observed: watch.Watch, status: int | None, cpu: float, *, oom: bool) -> dict[str, Any]:
         """Return what was observed of a process, as the grader's `ProcessEvidence` describes it.
 
-        The status counts only for a process that was not stopped: after its last message it is killed, or has ended.
+        A process that has sent its last message is killed here, or ends by itself: such a status means nothing.
         """
-        if observed.reason is None and observed.is_complete and status in {0 - signal.SIGKILL, isolation.ENDED}:
+        if observed.reason is None and observed.is_complete and status in {-signal.SIGKILL, isolation.ENDED}:
             status = None
         return {
             "stopped": observed.reason or (observed.alarm_reason if observed.result else None),
@@ -320,12 +321,14 @@ class Supervisor:
         return end
 
     def _kill_unknown_processes(self) -> None:
+        """Kill all processes but the supervisor's own until none is left; raises DamagedError after 10 s."""
         deadline = time.monotonic() + 10
         while pids := self._unknown_processes():
             if time.monotonic() > deadline:
                 raise DamagedError(f"{len(pids)} processes of a program do not end")
-            # The process that judges has a special slot; processes there are killed one by one.
-            self.isolation.kill_all(() if self.judge.pids else SLOTS, pids)
+            # To kill a whole slot would also end the process that judges, which has one of them.
+            slots = () if self.judge.pids else SLOTS
+            self.isolation.kill_all(slots, pids)
             time.sleep(0.001)
 
     def _unknown_processes(self) -> list[int]:
@@ -345,12 +348,13 @@ class Supervisor:
 def _settle_verdict(outcome: dict[str, Any], *, is_examined: bool, is_alone: bool) -> dict[str, Any]:
     """Return what a judge says of answers, with one verdict from its parts.
 
-    The tests' verdict comes first. A pass does not count if others on the machine caused the end of its examination.
-    `is_examined`: its answers are compared with the expected ones, too.
+    The tests' verdict comes first. A pass does not count if others on the machine may have stopped its examination:
+    without a verdict, the grader sends the job again. `is_examined`: its answers are compared with the expected ones.
     """
     evidence, passed = outcome["evidence"], outcome.get("confirmed")
-    retried_stops = (FILLED if is_alone else STARVED) if passed else ()
-    if passed is None or evidence["stopped"] in retried_stops:
+    # A job that is alone has the cores for itself.
+    stops_by_others = FILLED if is_alone else STARVED
+    if passed is None or (passed and evidence["stopped"] in stops_by_others):
         return {"evidence": evidence}
     # The verdict is there, so what stopped the rest of the examination does not matter to the grader.
     evidence["stopped"] = None

@@ -297,6 +297,7 @@ class Watch:
         """Apply the limit to the peak of resident memory that the kernel reports for a program that has ended.
 
         It may lie between two checks. (With a cgroup, the kernel applies the limit.) It includes loaded libraries.
+        A check at the peak would have stopped the program, so its last message does not count.
         """
         max_peak = self.baseline + self.limits.memory + MAPPED_FILES
         if self.reason is None and self.limits.memory and peak > max_peak:
