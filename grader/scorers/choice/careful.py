@@ -542,8 +542,8 @@ def _letters_in(text: str, options: ChoiceOptions) -> frozenset[str]:
     """Return the options of a text that is only letters ("A, B", "B B B"), or the number of an option."""
     if text.isdecimal() and not options.have_numbers and 0 < int(text[:3]) <= len(options.letters):
         return frozenset(options.letters[int(text[:3]) - 1])
-    letters = [char for char in text if char.isupper()]
-    if not _LETTERS.fullmatch(text) or not set(letters) <= set(options.letters):
+    letters = [char for char in text if char.isupper()] if _LETTERS.fullmatch(text) else []
+    if not set(letters) <= set(options.letters):
         return frozenset()
     has_repeats = len(set(letters)) < len(letters)
     is_word = has_repeats and (len(set(letters)) > 1 or text.isalpha())  # "ABBA", "AA"

@@ -199,13 +199,14 @@ class _Finder:
         if letter.bracket in tuple("([{<") and not in_formula:
             return label._replace(is_certain=True)
         is_named, is_content = self._is_named(letter), self._is_content(letter)
-        stands_alone = _stands_alone(letter, self.unmarked)
         if not is_named and not letter.bracket and not wordings.ALLOWED_BEFORE.search(before.rpartition("\n")[2]):
-            return label if stands_alone and is_content else None
+            return label if is_content and _stands_alone(letter, self.unmarked) else None
         is_symbol = in_formula or _SYMBOL_AFTER.match(self.unmarked, letter.end) or _SYMBOL_BEFORE.search(before)
         if is_symbol and not is_content:
             return None
-        return label._replace(is_certain=is_named) if is_named or is_symbol or stands_alone else None
+        if is_named or is_symbol or _stands_alone(letter, self.unmarked):
+            return label._replace(is_certain=is_named)
+        return None
 
 
 @heuristic(26, [])

@@ -135,9 +135,9 @@ class ChoiceOptions:
 
     def letters_with_text(self, text: str) -> list[str]:
         """Return the letters of the options that are a text: as it is, else without marks, articles and LaTeX."""
-        exact = " ".join(text.split())
-        if len(exact) > _LONGER_FORM * self.longest + _MARGIN:
+        if len(text.strip()) > _LONGER_FORM * self.longest + _MARGIN:
             return []
+        exact = " ".join(text.split())
         texts = {k: " ".join(t.split()) for k, t in self.texts.items()}
         texts = {k: t for k, t in texts.items() if t and len(t) <= _LONGER_FORM * len(exact) + _MARGIN}
         for plainer in (str, _bare, _formula):
