@@ -57,7 +57,7 @@ test-cluster: $(VENV)/.dev sandbox ## Run the tests of --executor ray: a real cl
 fault: $(VENV)/.dev sandbox ## Break what is around a run of 200 passing programs: sandboxes, pool, engine, nodes, disk, cache, clock (minutes)
 	$(BIN)/pytest tests/faults tests/executors -n 3 --dist loadgroup -m "fault or cluster"
 
-attack: $(VENV)/.dev sandbox ## Run the containment suite: some 170 programs, most of them hostile, in the sandboxes of this machine (about seven minutes; ONLY=words for a part)
+attack: $(VENV)/.dev sandbox ## Run the containment suite: some 170 programs, most of them hostile, in the sandboxes of this machine (about five minutes; ONLY=words for a part)
 	$(BIN)/pytest tests/sandbox -n $(ATTACKERS) --dist loadgroup -m hostile $(if $(ONLY),-k "$(ONLY)")
 
 golden: $(VENV)/.dev sandbox ## Freeze the golden verdicts anew after a change that is meant to move some; then read the diff (ONLY=word for a part)
