@@ -281,9 +281,9 @@ def _program_text(pieces: Sequence[_Piece], main: int, wanted: WantedProgram) ->
 
 
 def _with_dependencies(pieces: Sequence[_Piece], main: int, wanted: WantedProgram) -> list[Statement]:
-    """Return the statements of a piece, after those of others, and of the prompt, that define what it uses.
+    """Return the statements of a piece, preceded by those of other pieces and of the prompt that define what it uses.
 
-    Of several that define a name, the nearest piece before counts, then those behind, then the prompt.
+    If several define a name, the nearest piece before it counts, then those behind it, then the prompt.
     """
     prompt = statements(wanted.prompt)
     order = [*range(main - 1, -1, -1), *range(main + 1, len(pieces))]

@@ -97,7 +97,7 @@ _SCOPED = (*SCOPES, *_COMPREHENSIONS, ast.Lambda)
 
 
 def _names(parts: Iterable[ast.AST]) -> _Names:
-    """Return the names of code without functions: what it uses, it reads when it runs."""
+    """Return the names of code without functions and classes, in which `loaded` and `used` are the same."""
     bound, used = set[str](), set[str]()
     for part in parts:
         if isinstance(part, ast.Name):
@@ -167,22 +167,22 @@ def is_main_guard(node: ast.stmt) -> bool:
 
 
 def statements_needed_by(names: Iterable[str], body: Sequence[Statement]) -> list[Statement]:
-    """Return the statements that functions need: those that define them and what they use, and set that up.
+    """Return the statements that functions need: those that define them and what they use, and those that set it up.
 
-    A statement sets something up if it changes a variable or a module that is used, and neither uses one of `names` nor
-    shows something. Main guards do not run.
+    A statement with calls sets up the variables and modules that it uses, unless it uses one of `names` as well, or
+    shows something. Calls of `_SETTINGS` are always needed. Main guards do not run.
     """
     names = frozenset(names)
     binders, users = _numbers_by_name(body, "bound"), _numbers_by_name(body, "used")
-    set_up = {n for n, one in enumerate(body) if one.can_act and not one.words & (names | _SHOWS)}
-    needed = {n for n in set_up if body[n].words & _SETTINGS}
+    may_set_up = {n for n, one in enumerate(body) if one.can_act and not one.words & (names | _SHOWS)}
+    needed = {n for n in may_set_up if body[n].words & _SETTINGS}
     waiting = [*names, *(name for n in needed for name in body[n].used)]
     seen = {*waiting}
     while waiting:
         name = waiting.pop()
         numbers = [*binders[name]]
         if any(not isinstance(body[n].node, SCOPES) for n in numbers):
-            numbers += [n for n in users[name] if n in set_up]
+            numbers += [n for n in users[name] if n in may_set_up]
         for n in numbers:
             if n not in needed and not is_main_guard(body[n].node):
                 needed.add(n)
@@ -214,10 +214,9 @@ def _is_harmless(statement: Statement, known: set[str]) -> bool:
     """Whether a statement runs nothing and can be loaded everywhere, if these names are known."""
     node = statement.node
     if isinstance(node, IMPORTS):
-        if statement.bound <= known:
-            return True
         modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-        return all(name.partition(".")[0] in sys.stdlib_module_names for name in modules)
+        is_standard = all(name.partition(".")[0] in sys.stdlib_module_names for name in modules)
+        return is_standard or statement.bound <= known  # the latter only repeats an import
     if isinstance(node, (*SCOPES, ast.Assign, ast.AnnAssign, ast.AugAssign)):
         return not statement.can_act and statement.loaded <= known
     return is_noop(node)
