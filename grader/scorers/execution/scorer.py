@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
@@ -102,7 +103,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def metric_names(self, run: Run[ExecutionBenchmark, CodeTask]) -> Sequence[str]:
         """Return the names of the metrics; raises UsageError for a k that the run has too few samples for."""
         ks = pass_metrics.reported_ks(run.options.k, _sample_counts(run), run.benchmark.protocols[run.protocol])
-        has_base = any(task.cases is not None and task.cases.base for task in run.tasks.values())
+        has_base = any(task.cases is not None and task.cases.base_count for task in run.tasks.values())
         kinds = ("", pass_metrics.BASE) if has_base else ("",)
         names = [f"{kind}pass@{k}" for k in ks for kind in kinds]
         names += [pass_metrics.PARSE_RATE] if run.benchmark.protocols[run.protocol].lint else []
@@ -177,13 +178,11 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         """Compute the metrics again, from the results file or an `_executed.json` of the official evaluator."""
         report = earlier.report
         samples = report.samples if report is not None else _read_executed_samples(earlier)
-        counts: dict[str, int] = {}
-        for sample in samples:
-            counts[sample.qid] = counts.get(sample.qid, 0) + 1
-        version = earlier.benchmark.protocols[earlier.protocol]
-        ks = pass_metrics.reported_ks(earlier.options.k, counts, version)
+        counts = Counter(sample.qid for sample in samples)
+        protocol = earlier.benchmark.protocols[earlier.protocol]
+        ks = pass_metrics.reported_ks(earlier.options.k, counts, protocol)
         notes = [Note(FROM_EXECUTED)] if report is None else None
-        metrics = pass_metrics.metrics(samples, ks, has_linter=version.lint)
+        metrics = pass_metrics.metrics(samples, ks, has_linter=protocol.lint)
         return ScorerOutput(samples=samples, metrics=metrics, notes=notes)
 
     def metrics(self, report: Report) -> list[Metric]:

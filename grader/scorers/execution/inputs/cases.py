@@ -38,7 +38,7 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
     outputs: tuple[Any, ...] | None
     """None: the answers of the reference solution are expected."""
     function: str = ""
-    base: int = 0
+    base_count: int = 0
     """Number of inputs at the beginning that are judged also by themselves; 0: none are."""
     tolerance: float = 0.0
     checker: str = ""
@@ -72,12 +72,13 @@ def read_cases(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
     if function:
         inputs, outputs = _arguments_and_values(inputs, outputs, columns)
     else:
-        inputs, outputs = _with_joined_lines(inputs), None if outputs is None else _with_joined_lines(outputs)
+        inputs = _with_joined_lines(inputs)
+        outputs = None if outputs is None else _with_joined_lines(outputs)
         _check_texts(columns.inputs, inputs, MAX_INPUT_BYTES)
         _check_texts(columns.outputs, outputs or [], MAX_OUTPUT_BYTES)
-    base = 0
+    base_count = 0
     if columns.more_inputs is not None:
-        base = len(inputs)
+        base_count = len(inputs)
         inputs = [*inputs, *_parse_list(row, columns.more_inputs)]
     if not inputs:
         raise BadRowError(f"column {columns.inputs} is an empty list, so nothing would be tested")
@@ -88,12 +89,12 @@ def read_cases(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
         inputs = [evalplus.arguments_of(str(row[columns.id]), arguments) for arguments in inputs]
     checker = _parse_checker(row.get(columns.checker or "") or checker)
     if checker and (function or outputs is None):
-        raise BadRowError("it has a checker, which decides about printed texts, and no expected texts")
+        raise BadRowError("it has a checker, but no expected printed outputs, which a checker needs")
     return Cases(
         inputs=tuple(inputs),
         outputs=None if outputs is None else tuple(outputs),
         function=function,
-        base=base,
+        base_count=base_count,
         tolerance=float(row.get(columns.tolerance or "") or 0.0),
         checker=checker,
     )
@@ -192,13 +193,12 @@ def _parse_integer(digits: str) -> int:
     return int(digits) if len(digits) <= MAX_DIGITS else int(Decimal(digits))
 
 
-def _check_texts(name: str | None, texts: list[Any], max_bytes: int | None = None) -> None:
+def _check_texts(name: str | None, texts: list[Any], max_bytes: float = float("inf")) -> None:
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise BadRowError(f"column {name}: item {number} is {describe_value(text)}, not a text")
         # A character has at most four bytes, so most texts need not be encoded.
-        may_be_large = max_bytes is not None and 4 * len(text) > max_bytes
-        if max_bytes is not None and may_be_large and len(text.encode("utf-8", "surrogatepass")) > max_bytes:
+        if 4 * len(text) > max_bytes and len(text.encode("utf-8", "surrogatepass")) > max_bytes:
             raise BadRowError(f"column {name}: item {number} has more than {max_bytes:,} bytes, which no run can have")
 
 

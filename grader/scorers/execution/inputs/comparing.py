@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grader.results import Outcome
 from grader.sandbox import values
+from grader.sandbox.answer import AnswerComparison
 from grader.scorers.execution import comparison_names, jobs
 from grader.scorers.execution.candidate import Output
 
@@ -169,7 +170,7 @@ class OutputComparer:
             compare["checker"] = cases.checker
         elif self._is_evalplus(qid):
             is_mbpp = qid.startswith("Mbpp/")  # EvalPlus' own ids
-            compare["evalplus"] = {"tolerance": cases.tolerance, "is_mbpp": is_mbpp, "base": cases.base}
+            compare["evalplus"] = {"tolerance": cases.tolerance, "is_mbpp": is_mbpp, "base": cases.base_count}
         if expected.by_side_effect:
             compare["with_arguments"] = True
         if is_reference:
@@ -198,13 +199,12 @@ class OutputComparer:
         """
         compared = ComparedOutputs(list(plan.outputs), list(plan.is_expected), list(plan.is_expected), {})
         for key, numbers in plan.jobs.items():
-            comparison = self.results[key].compared
+            comparison = self.results[key].compared or AnswerComparison(verdicts=[(False, False, "")] * len(numbers))
             for position, number in enumerate(numbers):
-                official, careful, error = (False, False, "") if comparison is None else comparison.verdicts[position]
-                compared.official[number], compared.careful[number] = official, careful
+                compared.official[number], compared.careful[number], error = comparison.verdicts[position]
                 if error:
                     compared.outputs[number] = Output("", Outcome.ERROR, error)
-            for position_text, answer in {} if comparison is None else comparison.shown.items():
+            for position_text, answer in comparison.shown.items():
                 compared.displayed[numbers[int(position_text)]] = answer
         return compared
 

@@ -128,13 +128,13 @@ def make_readings(cases: Cases, compared: ComparedOutputs, protocol: ExecutionPr
     text = "passed" if official.credit else protocol.failed_prefix + official.detail
     if official.outcome is Outcome.TIMEOUT and protocol.timed_out:
         text = protocol.timed_out
-    base = slice(cases.base)
+    base = slice(cases.base_count)
     return Readings(
         official=official,
         careful=careful,
         calls=calls,
         official_text=text,
-        base=(all(compared.official[base]), all(compared.careful[base])) if cases.base else None,
+        base=(all(compared.official[base]), all(compared.careful[base])) if cases.base_count else None,
         right_outputs=compared.careful,
         outputs=compared.outputs,
     )
