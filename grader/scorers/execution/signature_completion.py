@@ -62,7 +62,7 @@ def _with_called_functions(signature: Signature, tests: str, solution: str | Non
     nodes = ast.walk(parse_any_length(tests) or ast.Module(body=[], type_ignores=[]))
     called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     called -= {*signature.required, *dir(builtins)}
-    if (tree := parse_any_length(solution or "")) is not None and solution:
+    if solution and (tree := parse_any_length(solution)) is not None:
         called &= {getattr(node, "name", "") for node in tree.body}
     names = [name for name in _undefined_names(tests, signature.source) if name in called]
     if not names:

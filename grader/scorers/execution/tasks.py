@@ -133,8 +133,8 @@ def _task_or_broken(row: Row, columns: ExecutionColumns, checker: str) -> CodeTa
         row = row | {columns.id: str(row[columns.id])}
     needed = filter(None, (columns.id, columns.signature, columns.prompt))
     missing = [name for name in needed if not isinstance(row.get(name), str) and name not in columns.optional]
-    if columns.tests and _inputs(row, columns) is None:
-        missing += [columns.tests] if not isinstance(row.get(columns.tests), (str, list)) else []
+    if columns.tests and not _has_inputs(row, columns) and not isinstance(row.get(columns.tests), (str, list)):
+        missing.append(columns.tests)
     if missing:
         problem = f"no text in column {', '.join(missing)}"
         if columns.id in missing:
@@ -167,18 +167,18 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
     raw_tests, setup = _tests_and_setup(row, columns)
     tests = _test_script(row, columns)
     solution = _nonempty_text(row.get(columns.solution or ""))
-    has_inputs = _inputs(row, columns) is not None if columns.tests else bool(columns.inputs)
-    cases = read_cases(row, columns, checker) if has_inputs or columns.cases else None
+    cases = read_cases(row, columns, checker) if _has_inputs(row, columns) or columns.cases else None
     if cases is None and tests.strip():
         entry_point = str(row.get(columns.entry_point or "") or "").strip()
         tests = runnable_script(tests, entry_point, signature or solution or "")
     if problem := _syntax_problem(tests):
         raise _InvalidTestsError(f"{columns.tests} is invalid Python, so every program would fail: {problem}")
-    if cases is None and _syntax_problem(read_signature(signature).source):
-        # Of ClassEval's 100 skeletons, three are not Python. A program that brings everything itself needs none.
-        signature = ""
-    if cases is None and not tests.strip():
-        raise BadRowError("it has no tests, so every program would pass")
+    if cases is None:
+        if not tests.strip():
+            raise BadRowError("it has no tests, so every program would pass")
+        if _syntax_problem(read_signature(signature).source):
+            # Of ClassEval's 100 skeletons, three are not Python. A program that brings everything itself needs none.
+            signature = ""
     full_signature = complete_signature(read_signature(signature), tests, signature, solution)
     function = "" if cases is None else cases.function
     return CodeTask(
@@ -200,8 +200,9 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
     )
 
 
-def _inputs(row: Row, columns: ExecutionColumns) -> object:
-    return value_at(row, columns.inputs) if columns.inputs else None
+def _has_inputs(row: Row, columns: ExecutionColumns) -> bool:
+    """Whether a task has inputs; where there is also a column of tests, not every task does."""
+    return bool(columns.inputs and (not columns.tests or value_at(row, columns.inputs) is not None))
 
 
 def _test_script(row: Row, columns: ExecutionColumns) -> str:
