@@ -103,7 +103,7 @@ def unjudged_task_notes(
     limits = limits_of(options, protocol.timeout, tasks.values())
     with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
         pipeline = Pipeline(tasks, JobRunner(executor, observer), spool, limits, protocol)
-        pipeline.prepare((qid for qid, task in tasks.items() if not task.broken), refuse_all=False)
+        pipeline.prepare((qid for qid, task in tasks.items() if not task.broken), refuse_if_all_fail=False)
         executor.finish()
         return notes_on_unjudged_tasks(pipeline.states)
 

@@ -53,15 +53,15 @@ class Pipeline:
     def _judge_of(self, qid: str) -> TestedTasks | InputTasks:
         return self._tested if self.context.tasks[qid].cases is None else self.inputs
 
-    def prepare(self, qids: Iterable[str], *, refuse_all: bool = True) -> None:
+    def prepare(self, qids: Iterable[str], *, refuse_if_all_fail: bool = True) -> None:
         """Determine the states of these tasks that are unknown.
 
-        `refuse_all`: if every reference solution fails, raise InputError: then the data is wrong, or the sandbox.
+        `refuse_if_all_fail`: raise InputError if every reference solution fails: then the data or the sandbox is wrong.
         """
         unknown = [qid for qid in dict.fromkeys(qids) if qid not in self.states]
         for judge in (self._tested, self.inputs):
             if members := [qid for qid in unknown if self._judge_of(qid) is judge]:
-                judge.prepare(members, refuse_all=refuse_all)
+                judge.prepare(members, refuse_if_all_fail=refuse_if_all_fail)
 
     def verdicts(self, candidates: Iterable[Candidate]) -> dict[Candidate, Verdict]:
         """Return every candidate's verdict. The last candidate has answered before the first is judged."""

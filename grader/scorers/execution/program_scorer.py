@@ -111,7 +111,7 @@ class ProgramScorer:
         with self._locks.setdefault(qid, threading.Lock()):
             if qid not in self._states:
                 pipeline = Pipeline(self._tasks, self._runner, spool, self._limits, self._protocol, states=self._states)
-                pipeline.prepare([qid], refuse_all=False)
+                pipeline.prepare([qid], refuse_if_all_fail=False)
             state = self._states[qid]
             if isinstance(state, NotPrepared):
                 self._states.forget(qid)

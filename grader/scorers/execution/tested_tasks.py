@@ -54,10 +54,10 @@ class TestedTasks:
 
     # --- calls ---
 
-    def prepare(self, qids: Iterable[str], *, refuse_all: bool) -> None:
+    def prepare(self, qids: Iterable[str], *, refuse_if_all_fail: bool) -> None:
         """Determine the state of each of these tasks.
 
-        `refuse_all`: if every reference solution fails, raise InputError: then the data is wrong, or the sandbox.
+        `refuse_if_all_fail`: raise InputError if every reference solution fails: then the data or the sandbox is wrong.
         """
         qids = list(qids)
         states = self._record(qids, with_references=True)
@@ -68,7 +68,7 @@ class TestedTasks:
         failures = {qid: state.reason for qid, state in states.items() if isinstance(state, _ReferenceFailed)}
         states |= self._without_failed_references(failures)
         self._states.update({qid: state for qid, state in states.items() if not isinstance(state, _ReferenceFailed)})
-        if refuse_all:
+        if refuse_if_all_fail:
             self._refuse_if_all_failed(qids)
 
     def _record(self, qids: Iterable[str], *, with_references: bool) -> dict[str, State | _ReferenceFailed]:

@@ -71,10 +71,10 @@ class InputTasks:
         assert state.expected_outputs is not None
         return state.expected_outputs
 
-    def prepare(self, qids: Iterable[str], *, refuse_all: bool) -> None:
+    def prepare(self, qids: Iterable[str], *, refuse_if_all_fail: bool) -> None:
         """Determine the state of each of these tasks. Where the data has no outputs, reference solutions answer.
 
-        `refuse_all`: if there are some, and none has answers, raise InputError.
+        `refuse_if_all_fail`: raise InputError if the reference solution of every task fails.
         """
         qids = list(qids)
         without_outputs = [qid for qid in qids if self._cases(qid).outputs is None]
@@ -83,7 +83,7 @@ class InputTasks:
         return_nothing = self._prepare_from_references(without_outputs, report_side_effects=False)
         self._prepare_from_references(return_nothing, report_side_effects=True)
         broken = self._states.reasons(BrokenReference)
-        if refuse_all and qids and all(qid in broken for qid in qids):
+        if refuse_if_all_fail and qids and all(qid in broken for qid in qids):
             raise InputError([f"task {quoted(qid)}: its reference solution {broken[qid]}" for qid in qids[:MAX_NAMED]])
 
     def _state_from_data(self, qid: str) -> State:
