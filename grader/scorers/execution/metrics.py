@@ -80,22 +80,20 @@ def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool)
 def base_samples(samples: Iterable[SampleResult]) -> list[SampleResult]:
     """Return samples as they would be with their base inputs only; none if the tasks do not tell these apart."""
     pairs = [(sample, facts_of(sample).base) for sample in samples]
-    if not any(base for _, base in pairs):
+    if all(passes is None for _, passes in pairs):
         return []
-    return [sample if base is None else _with_credit(sample, base) for sample, base in pairs]
+    return [sample if passes is None else _with_credits(sample, *passes) for sample, passes in pairs]
 
 
-def _with_credit(sample: SampleResult, base: tuple[bool, bool]) -> SampleResult:
-    """Return a sample that has its credit for the base inputs; `base`: whether it passes them, in each reading."""
-    official, careful = (
-        msgspec.structs.replace(sample.reading(name), credit=float(passes))
-        for name, passes in zip(READINGS, base, strict=True)
-    )
+def _with_credits(sample: SampleResult, passes_officially: bool, passes_carefully: bool) -> SampleResult:
+    """Return a sample with the credits that its base inputs alone would give."""
+    official = msgspec.structs.replace(sample.official, credit=float(passes_officially))
+    careful = msgspec.structs.replace(sample.careful, credit=float(passes_carefully))
     return msgspec.structs.replace(sample, official=official, careful=careful)
 
 
 def pass_observations(tasks: Iterable[list[SampleResult]], k: int, reading: ReadingName) -> list[Observation]:
-    """Return pass@k of each judged task with k samples; None if fewer of them are scored."""
+    """Return pass@k of each judged task that has k samples; its value is None if fewer are scored."""
     values = (task_pass_at_k(members, reading, f"pass@{k}") for members in tasks if is_judged(members, reading))
     return [observation for observation in values if observation is not None]
 

@@ -12,7 +12,7 @@ import ast
 from grader.files.python_source import tree_from
 from grader.scorers.execution.extraction import parse_any_length
 from grader.scorers.execution.inputs.cases import BadRowError
-from grader.scorers.execution.statements import is_main_guard
+from grader.scorers.execution.statements import has_calls, is_main_guard
 
 _DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -41,14 +41,14 @@ def _runnable_script(tests: str, entry_point: str, program: str) -> str:
     definitions = {node.name for node in body if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
     if not body or any(_is_test(node, definitions | {"unittest", "globals"}) for node in body):
         return tests if needed == body else _script(needed)
-    calls = (
-        [f"check({_only_function(program)})"] if has_check else [call for node in body for call in _test_calls(node)]
-    )
+    if has_check:
+        calls = [f"check({_only_function(program)})"]
+    else:
+        calls = [call for node in body for call in _test_calls(node)]
     calls = calls or [ast.unparse(node) for guard in body if isinstance(guard, ast.If) for node in guard.body]
     if calls:
         return "\n".join([_script([node for node in needed if not _is_left_to_runner(node)]), *calls, ""])
-    statements = [node for node in body if not isinstance(node, _DEFINITIONS)]
-    if any(isinstance(part, ast.Call) for node in statements for part in ast.walk(node)):
+    if has_calls(node for node in body if not isinstance(node, _DEFINITIONS)):
         return tests
     raise BadRowError("its tests only define names and call nothing, so every program would pass")
 

@@ -93,9 +93,9 @@ def script_as_function(source: str, prelude: str) -> str:
         parts = [ast.unparse(ast.Module(imports, type_ignores=[])), ast.unparse(function)]
     except (RecursionError, ValueError) as error:
         return f"raise RuntimeError({str(error)!r})"
-    # The harness looks for this class at the top level, where only imports are: a NameError.
-    class_ = "Solution()" if "class Solution" in parts[1] else ""
-    return "\n".join([_HEAD, prelude, *parts, class_, _TAIL])
+    # The harness looks this class up at the top level, where only imports are, so the lookup raises a NameError.
+    class_lookup = "Solution()" if "class Solution" in parts[1] else ""
+    return "\n".join([_HEAD, prelude, *parts, class_lookup, _TAIL])
 
 
 def with_method_as_function(source: str, prelude: str, function: str, *, is_official: bool = False) -> str:
@@ -124,13 +124,14 @@ def _is_future(node: ast.stmt) -> bool:
 
 
 def _solution_class_traits(tree: ast.Module, function: str) -> tuple[bool, bool]:
-    """Return whether the wanted function is a method of `class Solution`, and whether its objects have a state."""
+    """Return whether the function is a method of `class Solution`, and whether the objects of this class have a state.
+
+    A function that nothing defines may be a method that the class inherits.
+    """
     defined = {getattr(node, "name", "") for node in tree.body}
     for node in reversed(tree.body):
         if isinstance(node, ast.ClassDef) and node.name == "Solution":
             is_method = function not in defined or any(getattr(part, "name", "") == function for part in node.body)
-            inside = ast.walk(node)
-            return is_method, any(
-                isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) for part in inside
-            )
+            stores = (part for part in ast.walk(node) if isinstance(getattr(part, "ctx", None), ast.Store))
+            return is_method, any(isinstance(part, ast.Attribute) for part in stores)
     return False, False
