@@ -103,9 +103,9 @@ def test_circular_figures_are_means_of_observations_whatever_is_unscored(passes:
     ]
     metrics: list[Metric] = []
     for name, observe in (
-        ("circular_accuracy", choice_metrics.questions_with_all_passes),
-        ("vanilla_accuracy", choice_metrics.first_passes),
-        ("vanilla_accuracy_all_passes", choice_metrics.all_passes),
+        ("circular_accuracy", choice_metrics.circular_observations),
+        ("vanilla_accuracy", choice_metrics.vanilla_observations),
+        ("vanilla_accuracy_all_passes", choice_metrics.pass_observations),
     ):
         metrics += metric_rows(samples, name, observe)
     made = report(samples, metrics, scorer="circular")

@@ -74,7 +74,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "", *, se
 def _read(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) -> ChoiceReading:
     """Settle on a claim of a reply, or of a container's content."""
     reader = ChoiceReader(reply, choices, is_content=is_content)
-    settled = settle(reply, reader.value, reader.is_same, by_words=True)
+    settled = settle(reply, reader.value, reader.agrees, by_words=True)
     if settled is None:
         refusal = wordings.REFUSES.search(reply.lower) if reply.refuses else None
         if refusal is None:
@@ -115,14 +115,16 @@ class ChoiceReader:
         self.options = options
         self.unmarked, self.lower = reply.unmarked, reply.unmarked_lower
 
-    def is_same(self, earlier: Selection, last: Selection) -> bool:
+    def agrees(self, earlier: Selection, last: Selection) -> bool:
         """Whether an earlier claim agrees with the last one: the same options, or others and these ("A or B", "B").
 
         A letter can also be the text of another option: "the answer is at point E. Answer: A".
         """
-        texts = {self.options.texts.get(letter, "").strip("()[]. ").upper() for letter in last.letters}
         is_narrowed = bool(last.letters) and last.letters <= earlier.letters
-        return earlier.letters in (last.letters, texts) or is_narrowed
+        is_text_of_last = earlier.letters == {
+            self.options.texts.get(letter, "").strip("()[]. ").upper() for letter in last.letters
+        }
+        return earlier.letters == last.letters or is_narrowed or is_text_of_last
 
     def without_problem(self, selection: Selection) -> Selection:
         """Return the same options as another claim names them, without a problem, if there is one."""
@@ -194,14 +196,14 @@ class ChoiceReader:
         if whole is not None and (len(whole.letters) > 1 or (whole.rule == "ordinal" and is_declared)):
             return whole
         filler = wordings.FILL_START.match(self.lower, start)
-        first = filler.end() if filler else start
+        behind_filler = filler.end() if filler else start
+        # To the end of the line: what follows the claim's last letter can show that it is no label.
         labels = self._labels(start, max(claim.end, self._line_end(start)))
         for label in labels:
-            if not self.lower[first : label.start].strip(" ([\"'*"):
+            if not self.lower[behind_filler : label.start].strip(" ([\"'*"):
                 return self._from_leading_label(claim, label)
-        text = self.options.text_at(self.lower, first)
-        if text is not None and not wordings.CLAUSE_END.match(self.lower, text.end):
-            text = None
+        text = self.options.text_at(self.lower, behind_filler)
+        text = text if text is not None and wordings.CLAUSE_END.match(self.lower, text.end) else None
         if is_declared:
             return self._from_declaration(claim, text, labels)
         return _select_text(text) if text is not None and claim.form == "choice" else None
@@ -270,8 +272,9 @@ class ChoiceReader:
         rest = self.unmarked[min(label.end, end) : end].strip(" \t.,:;!)]*\"'-")
         if (rest or label.has_text) and self._is_item(start):
             return None
-        item = _ITEM.match(self.lower[: claim.start].rstrip("\n").rpartition("\n")[2])
-        if item is not None and ord(item[1].upper()) + 1 == ord(min(label.letters)):
+        item_above = _ITEM.match(self.lower[: claim.start].rstrip("\n").rpartition("\n")[2])
+        is_next_item = item_above is not None and ord(item_above[1].upper()) + 1 == ord(min(label.letters))
+        if is_next_item:
             return None
         if not rest:
             return self._from_label(label, "own_line")
@@ -282,7 +285,8 @@ class ChoiceReader:
         """Return the option whose text is the first line, or the last line behind a blank one."""
         lines_before = self.lower[: claim.start].split("\n")
         is_first = not any(map(str.strip, lines_before))
-        is_last = not lines_before[-2:][0].strip() and not self.lower[claim.end :].strip()
+        line_above = lines_before[-2:][0]  # of the first line: what is before the claim
+        is_last = not line_above.strip() and not self.lower[claim.end :].strip()
         letters = self.options.letters_with_text(self.unmarked[start:end]) if is_first or is_last else []
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
 
@@ -339,22 +343,24 @@ class ChoiceReader:
     def _from_sentence(self, claim: Claim) -> Selection | None:
         """Return the only option that a sentence names; of a long reply, only one of its last sentences.
 
-        Unless the sentence concludes, others that are as near to the question must not name another option; in a long
-        reply, the last ones.
+        Unless the sentence concludes, its rivals must not name another option.
         """
         if claim.rule == "conclusion":  # behind a form, which answers
             return None
-        rivals = self.reply.sentences[-_LAST:]
-        if not self._is_short and (claim.start, claim.end) not in rivals:
+        last_sentences = self.reply.sentences[-_LAST:]
+        if not self._is_short and (claim.start, claim.end) not in last_sentences:
             return None
         selection = self._only_option(claim.start, claim.end)
         if selection is None or wordings.CONCLUDES.match(self.lower, claim.start):
             return selection
-        if self._is_short:
-            overlap = self._question_overlap(claim.start, claim.end)
-            rivals = [span for span in self.reply.sentences if self._question_overlap(*span) >= overlap]
+        rivals = self._as_near_to_question(claim) if self._is_short else last_sentences
         others = (self._only_option(*span) for span in rivals)
         return selection if all(other is None or other.letters == selection.letters for other in others) else None
+
+    def _as_near_to_question(self, claim: Claim) -> list[tuple[int, int]]:
+        """Return the sentences with at least as many words of the question as a claim."""
+        overlap = self._question_overlap(claim.start, claim.end)
+        return [span for span in self.reply.sentences if self._question_overlap(*span) >= overlap]
 
     def _question_overlap(self, start: int, end: int) -> int:
         """Return how many words of the question a sentence has."""
@@ -526,7 +532,9 @@ def _select_whole(text: str, offset: int, options: ChoiceOptions) -> Selection |
         return None
     body, span = text[start:end], (offset + start, offset + end)
     is_letter = len(body) == 1 and body.isascii() and body.isalpha()
-    same = options.letters_with_text(text) if body.upper() not in options or not is_letter else []
+    if is_letter and body.upper() in options:
+        return Selection(frozenset(body.upper()), *span, "bare_letter")
+    same = options.letters_with_text(text)
     if is_letter and not same:
         return Selection(frozenset(body.upper()), *span, "bare_letter")
     letters = _letters_in(body, options)

@@ -87,7 +87,10 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
         return distinct(*named, *columns.groups, *self._option_columns(), columns.cluster)
 
     def _option_columns(self) -> Iterable[str]:
-        """Return the columns of the letters, and that of the first undeclared letter, whose options are an error."""
+        """Return the columns of the letters and, if they hold the options, that of the first undeclared letter.
+
+        An option in that one is an error.
+        """
         if self.shuffled is not None:
             return self.shuffled.columns
         have_columns = not self.options_in_text and self.columns.options is None

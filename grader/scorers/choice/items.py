@@ -188,21 +188,21 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     if qid is None:
         raise ValueError(f"no {columns.id}")
     question = cell(row.get(columns.question or "")) or ""
-    answer = _gold_letter(row, benchmark)
+    gold_cell = _gold_cell(row, benchmark)
     options: dict[str, str] = {}
     try:
         options = _options(row, question, benchmark)
-        if not options and benchmark.other_answers and answer is not None:
+        if not options and benchmark.other_answers and gold_cell is not None:
             right, other = benchmark.letters[0], benchmark.letters[1]
-            options, answer = {right: answer, other: benchmark.other_answers}, right
+            options, gold_cell = {right: gold_cell, other: benchmark.other_answers}, right
         broken = "" if options else _no_options_problem(row, benchmark)
     except ValueError as error:
         broken = str(error)
-    answer = _gold_letters(answer, options)
-    if withheld and answer is not None and answer not in options and answer.strip().lower() in WITHHELD:
-        answer = None
-    if answer is not None and not broken:
-        broken = gold_problem(answer, options, benchmark.answer_from)
+    gold = _gold_letters(gold_cell, options)
+    if withheld and gold is not None and gold not in options and gold.strip().lower() in WITHHELD:
+        gold = None
+    if gold is not None and not broken:
+        broken = gold_problem(gold, options, benchmark.answer_from)
     groups = groups_of(row, columns.groups)
     if benchmark.options_in_text:
         groups["options"] = str(len(options))
@@ -212,7 +212,7 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
         unit=_question_of_pass(qid, row, benchmark),
         text=question,
         options=options,
-        gold=answer,
+        gold=gold,
         groups=groups,
         blocks=(Block(kind="text", title="Hint", content=hint, is_open=True),) if hint else (),
         row=row,
@@ -249,8 +249,8 @@ def gold_problem(answer: str, options: Mapping[str, str], first: int | None = No
     return f"the options {' and '.join(same)} have the same text, and one of them is the answer" if same[1:] else ""
 
 
-def _gold_letter(row: Row, benchmark: ChoiceBenchmark) -> str | None:
-    """Return the gold answer as a letter, if the data has the label or the number of the option."""
+def _gold_cell(row: Row, benchmark: ChoiceBenchmark) -> str | None:
+    """Return the cell with the gold answer: a letter, if it is the label or number of an option, else as it is."""
     answer, letters = cell(row.get(benchmark.columns.answer or "")), benchmark.letters
     if answer is not None and (bracketed := _BRACKETED.fullmatch(answer.strip())) and bracketed[1] in letters:
         answer = bracketed[1]
@@ -403,7 +403,8 @@ def read_replies(
             key = (text, output, options, item.text, item.broken, several)
             if key not in cache and item.broken:
                 # There may be no options to read.
-                cache[key] = official(text, item.options) if item.gold in item.options else _BROKEN, _BROKEN
+                by_rules = official(text, item.options) if item.gold in item.options else _BROKEN
+                cache[key] = by_rules, _BROKEN
             if key not in cache:
                 careful = read_choice_between(output, item.options, item.text, marks, several=several)
                 cache[key] = official(text, item.options), careful

@@ -135,9 +135,8 @@ def _store_answer(reply: ChoiceReply, answer: JudgeReply, version: str) -> None:
     """Store the judge's answer as each reading reads it, and why there is none, for a reading that cannot read it."""
     text = answer.text if answer.text is not None else answer.unreadable or ""
     reply.judge_problem = f"the rules read no letter, and the judge gave none ({answer.error})"
-    reply.official_judged, reply.careful_judged = (
-        _judge_reading(name, reply, version, text) if name in reply.readings_to_judge else None for name in READINGS
-    )
+    readings = {name: _judge_reading(name, reply, version, text) for name in reply.readings_to_judge}
+    reply.official_judged, reply.careful_judged = readings.get("official"), readings.get("careful")
 
 
 def _judge_reading(name: str, reply: ChoiceReply, version: str, text: str) -> ChoiceReading | None:

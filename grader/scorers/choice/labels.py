@@ -121,16 +121,16 @@ class _Finder:
     def label_of(self, match: re.Match[str]) -> Label | None:  # noqa: PLR0911 - one return a reason
         """Return the label that a letter is; None if it is none."""
         letter = _Letter(match[0].upper(), match[0].islower(), *_with_brackets(self.unmarked, *match.span()))
-        if self._is_in_a_word(letter):
+        if self._is_in_a_phrase(letter):
             return None
         if (label := self._label_of_thing(letter)) is not None:
             return label
         text = self._text_begun_by(letter)
         if text is not None:
-            is_own = text.letter == letter.letter and not letter.bracket
-            return (
-                Label(frozenset(text.letter), letter.start, letter.end, text.end, is_certain=True) if is_own else None
-            )
+            if text.letter != letter.letter or letter.bracket:
+                return None
+            # "A is closer" can be the text of option A.
+            return Label(frozenset(text.letter), letter.start, letter.end, text.end, is_certain=True)
         is_statement = letter.letter == "I" and self.options.has_statements and "I" not in self.options
         if is_statement or _RANGE.search(self.unmarked, max(0, letter.start - 3), letter.start):
             return None
@@ -144,8 +144,8 @@ class _Finder:
         return self._small_label(letter, label) if letter.is_small else self._capital_label(letter, label)
 
     @heuristic(34, False)
-    def _is_in_a_word(self, letter: _Letter) -> bool:
-        """Whether a small letter is the first of a word without blanks, or the letter is one of "N/A"."""
+    def _is_in_a_phrase(self, letter: _Letter) -> bool:
+        """Whether a small letter begins a phrase, "a dog", and no noun, "option", is before it; or it is of "N/A"."""
         start, end, lower = letter.start, letter.end, self.lower
         if "n/a" in (lower[start - 2 : end], lower[start : end + 2]):
             return True
@@ -202,7 +202,7 @@ class _Finder:
         if not is_named and not letter.bracket and not wordings.ALLOWED_BEFORE.search(before.rpartition("\n")[2]):
             return label if is_content and _stands_alone(letter, self.unmarked) else None
         is_symbol = in_formula or _SYMBOL_AFTER.match(self.unmarked, letter.end) or _SYMBOL_BEFORE.search(before)
-        if is_symbol and not is_content:
+        if is_symbol and not is_content:  # "option B = 3"; content can be a formula, "the answer is $B$"
             return None
         if is_named or is_symbol or _stands_alone(letter, self.unmarked):
             return label._replace(is_certain=is_named)

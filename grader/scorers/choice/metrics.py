@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ALL_PASSES = "vanilla_accuracy_all_passes"
 
 
-def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
+def vanilla_observations(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """Return one observation per question, of the pass with its id, else of the first one (vanilla evaluation)."""
     first = {
         question: min(members, key=lambda sample: sample.qid != question).qid
@@ -39,7 +39,7 @@ def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Obse
     return each_task([sample for sample in samples if sample.qid == first[sample.observation]], reading)
 
 
-def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
+def pass_observations(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """Return one observation per question; their mean is the mean over all passes, as in VLMEvalKit.
 
     A question with more passes moves this mean more, so it is a weighted one.
@@ -50,7 +50,7 @@ def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observ
     return weight_observations(shares, [*map(len, questions)], scored)
 
 
-def questions_with_all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
+def circular_observations(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """Return one observation per question: correct if every pass is; several samples are separate trials."""
     observations = []
     for members in by_observation(samples).values():
@@ -152,7 +152,7 @@ def observe(name: str) -> Observe | None:
 
 def pass_values(groups: Mapping[str, list[SampleResult]], reading: ReadingName) -> dict[str, float | None]:
     """Return each question's value in the mean over all passes, which depends on the passes of the others."""
-    observations = all_passes([sample for members in groups.values() for sample in members], reading)
+    observations = pass_observations([sample for members in groups.values() for sample in members], reading)
     return {question: each.value for question, each in zip(groups, observations, strict=True)}
 
 
@@ -168,8 +168,8 @@ def _of_one_question(observe_all: Callable[[list[SampleResult], ReadingName], li
 
 _OBSERVE: dict[str, Observe] = {
     "accuracy": mean_credit,
-    "circular_accuracy": _of_one_question(questions_with_all_passes),
-    "vanilla_accuracy": _of_one_question(first_passes),
+    "circular_accuracy": _of_one_question(circular_observations),
+    "vanilla_accuracy": _of_one_question(vanilla_observations),
     ALL_PASSES: mean_credit,
 }
 

@@ -103,19 +103,25 @@ def _remove_blocks(text: str, opening: str, closing: str) -> str:
     """
     before: list[str] = []
     """The characters before `position` that stay."""
-    position, reach = 0, len(opening) - 1
+    position = 0
     while True:
-        overlap = min(len(before), reach)
-        across = ("".join(before[len(before) - overlap :]) + text[position : position + reach]).find(opening)
-        start = position - overlap + across if across >= 0 else text.find(opening, position)
-        end = text.find(closing, start + len(opening)) if across >= 0 or start >= 0 else -1
+        seam = _opening_at_seam(before, text[position : position + len(opening) - 1], opening)
+        start = text.find(opening, position) if seam is None else position - (len(before) - seam)
+        end = text.find(closing, start + len(opening)) if start >= 0 else -1
         if end < 0:
             return "".join(before) + text[position:]
-        if across >= 0:
-            del before[len(before) - overlap + across :]
-        else:
+        if seam is None:
             before.extend(text[position:start])
+        else:
+            del before[seam:]
         position = end + len(closing)
+
+
+def _opening_at_seam(before: list[str], behind: str, opening: str) -> int | None:
+    """Return the index in `before` at which an opening tag begins that ends in `behind`; None if there is none."""
+    first = max(0, len(before) - len(opening) + 1)
+    index = ("".join(before[first:]) + behind).find(opening)
+    return None if index < 0 else first + index
 
 
 def read_vlmevalkit_reply(text: str, options: Mapping[str, str], version: str = "vlmevalkit-2026-06") -> ChoiceReading:
@@ -150,7 +156,12 @@ def read_vlmevalkit(text: str, options: Mapping[str, str], version: str = "vlmev
     return by_letter or _vlmevalkit_text(text, options, version) or _NONE_READ
 
 
+_LAST_TOKENS = 4
+"""So many last tokens can have the letter, since 2025-08."""
+
+
 def _vlmevalkit_letter(text: str, options: Mapping[str, str], version: str) -> ChoiceReading | None:
+    """Return the letter as `can_infer_option`: "Z" for a refusal, the only letter token, the X of "answer is X"."""
     if _API_FAILURE in text:
         return None
     for refusal in _REFUSALS:
@@ -161,7 +172,7 @@ def _vlmevalkit_letter(text: str, options: Mapping[str, str], version: str) -> C
     present = [letter for letter in options if letter in tokens]
     if len(present) == 1:
         letter = present[0]
-        if version == "vlmevalkit-2025-07" or tokens.index(letter) > len(tokens) - 5:
+        if version == "vlmevalkit-2025-07" or tokens.index(letter) >= len(tokens) - _LAST_TOKENS:
             return read_as(letter, "token", _token_span(text, letter))
     elif not present and "Z" in tokens:
         return read_as("Z", "token", _token_span(text, "Z"))

@@ -116,9 +116,9 @@ class ChoiceOptions:
     @cached_property
     def _statements(self) -> dict[frozenset[str], str]:
         """Sets of numbered statements -> the option that names them ("I and III only"), if all options do."""
-        letters = {frozenset(_ROMAN.findall(text)): letter for letter, text in self.lower_texts.items()}
-        without_number = sum(not numbers for numbers in letters)
-        return letters if len(letters) == len(self.letters) > 1 and without_number < 2 else {}
+        options = {frozenset(_ROMAN.findall(text)): letter for letter, text in self.lower_texts.items()}
+        without_number = sum(not numbers for numbers in options)
+        return options if len(options) == len(self.letters) > 1 and without_number < 2 else {}
 
     @heuristic("g5-mc-statements-I-and-II")
     def letter_of_statements(self, lower: str) -> str | None:
@@ -155,7 +155,7 @@ class ChoiceOptions:
 
     @heuristic("g5-mc-tiny-values", [])
     def _letters_with_number(self, amount: Number) -> list[str]:
-        """Return the only letter whose number, with its unit, is an amount, in a list; else none."""
+        """Return [letter] if exactly one option is this amount, with its unit; else []."""
         letters = [k for k, own in self._numbers.items() if own.same_amount(amount)]
         return letters if len(letters) == 1 else []
 

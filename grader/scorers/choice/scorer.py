@@ -170,7 +170,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         )
 
     def _question_notes(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
-        """Return notes on the questions. With circular evaluation, raises InputError if passes do not fit together."""
+        """Return notes on questions with one option, and on answers that a split is not expected to have."""
         column = run.benchmark.columns.answer
         notes = []
         one_option = [item.id for item in run.tasks.values() if len(item.options) == 1]
@@ -233,6 +233,7 @@ class Circular(MultipleChoice):
         return ("circular_accuracy", "vanilla_accuracy", choice_metrics.ALL_PASSES)
 
     def _question_notes(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
+        """Return also notes on the passes; raises InputError if they do not fit together."""
         notes = [*super()._question_notes(run), *passes.notes_on_passes(run.tasks.values())]
         return [*notes, *passes.rounds_note(run.tasks.values(), run.predictions, run.file)]
 
@@ -242,9 +243,9 @@ class Circular(MultipleChoice):
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""
         return [
-            *metric_rows(report.samples, "circular_accuracy", choice_metrics.questions_with_all_passes),
-            *metric_rows(report.samples, "vanilla_accuracy", choice_metrics.first_passes),
-            *metric_rows(report.samples, choice_metrics.ALL_PASSES, choice_metrics.all_passes),
+            *metric_rows(report.samples, "circular_accuracy", choice_metrics.circular_observations),
+            *metric_rows(report.samples, "vanilla_accuracy", choice_metrics.vanilla_observations),
+            *metric_rows(report.samples, choice_metrics.ALL_PASSES, choice_metrics.pass_observations),
         ]
 
     def observations(

@@ -35,10 +35,10 @@ def write_submission(path: Path, rows: list[dict[str, Any]], index: str = "index
         for name in columns:
             value = row.get(name)
             if isinstance(value, str):
-                number = name == index and value.isdigit()
+                is_index = name == index and value.isdigit()
                 # Always a text cell: "=A" is an answer, not a formula.
-                cell = WriteOnlyCell(sheet, value=int(value) if number else _ILLEGAL.sub("", value)[:_MAX_CELL])
-                if not number:
+                cell = WriteOnlyCell(sheet, value=int(value) if is_index else _ILLEGAL.sub("", value)[:_MAX_CELL])
+                if not is_index:
                     cell.data_type = "s"
                 value = cell
             cells.append(value)

@@ -68,7 +68,7 @@ def test_a_circular_question_is_right_where_every_pass_is(
 ) -> None:
     samples = [sample(str(n), word, unit="0") for n, word in enumerate(passes)]
     for name, wanted in (("official", official), ("careful", careful)):
-        got = value(cm.questions_with_all_passes, *samples, name=name)
+        got = value(cm.circular_observations, *samples, name=name)
         assert (None if got is None else got[0]) == wanted
     words = {100: Outcome.CORRECT, 0: Outcome.WRONG, None: Outcome.UNSCORED}
     question = UnitOutcome(official=words[official], careful=words[careful])
@@ -81,15 +81,15 @@ def test_the_first_pass_is_the_questions_own_or_else_the_first_there_is() -> Non
         sample("1000001", "wrong", unit="1"), sample("1", "correct"),
         sample("x2", "correct", unit="x"), sample("x1", "wrong", unit="x"),
     ]  # fmt: skip
-    assert value(cm.first_passes, *samples) == (100, 2, msgspec.UNSET)
-    assert value(cm.all_passes, *samples) == (50, 2, msgspec.UNSET)
+    assert value(cm.vanilla_observations, *samples) == (100, 2, msgspec.UNSET)
+    assert value(cm.pass_observations, *samples) == (50, 2, msgspec.UNSET)
 
 
 def test_vanilla_accuracy_of_all_passes_is_the_mean_of_passes_and_not_of_questions() -> None:
     """As in VLMEvalKit, whose mean is over the rows of its table; a question with more options counts more."""
     samples = [sample(f"{n}", "correct", unit="one") for n in range(2)]
     samples += [sample(f"{n}", "correct" if n == 2 else "wrong", "unscored", unit="two") for n in range(2, 6)]
-    rows = means.metric_rows(samples, cm.ALL_PASSES, cm.all_passes)
+    rows = means.metric_rows(samples, cm.ALL_PASSES, cm.pass_observations)
     assert [(row.reading, row.number, row.n, row.bounds) for row in rows] == [
         ("official", pytest.approx(50), 2, msgspec.UNSET),
         ("careful", pytest.approx(100), 1, pytest.approx((100 / 3, 100))),
