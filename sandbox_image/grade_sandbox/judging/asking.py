@@ -315,6 +315,7 @@ _SHORT_REPLY = '[["tuple",[1,2]]'
 
 def read_reply(text: str, context: values.Context, live: Any = ()) -> Reply:
     """Return what a reply says; raises MalformedError. `live`: see `values.Reader.read`."""
+    # A reply without effects does not tell what became of the live objects, so they stay as they are.
     parts = values.read(text, context, () if text.startswith(_SHORT_REPLY) else live)
     if type(parts) is not tuple or len(parts) not in (2, 7):
         raise values.MalformedError("not a reply")
@@ -453,7 +454,7 @@ def _comparison(name: str) -> Any:
     def compare(self: Any, other: Any) -> Any:
         if is_object(other):
             return _operate(name, self, other)
-        # Any other value may be the one that the tests expect.
+        # Only the program knows its `__eq__`, and it may not get the other value, which the tests may expect.
         if self.__overrides_eq__:
             self.__asker__.refuse(f"the tests compare a {type(self).__name__}, whose class overrides comparison")
         return NotImplemented

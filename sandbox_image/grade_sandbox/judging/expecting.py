@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Note = Callable[[Any], object]
 
-_TRUE, _SAME, _SEVERAL = "__expected_true__", "__expected_same__", "__expected_of_several__"
+_TRUE, _SAME, _REFUSE = "__expected_true__", "__expected_same__", "__expected_refuse__"
 
 
 def expected(spec: Task, seconds: float) -> dict[str, Any]:
@@ -168,20 +168,23 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def _rewrite(self, test: ast.expr, *, is_true: bool) -> ast.expr:
-        """Return a condition that must be true or false, so that an answer in it notes what it must be."""
+        """Return a condition that must be true or false, so that an answer in it notes what it must be.
+
+        What several answers would satisfy (`or`, `in`, `!=`, `not ... ==`) becomes a call that refuses the tests.
+        """
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) and is_true:
             test.values = [self._rewrite(part, is_true=True) for part in test.values]
             return test
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return self._rewrite(test.operand, is_true=not is_true)
         if isinstance(test, ast.BoolOp):
-            return _call(_SEVERAL, test)
+            return _call(_REFUSE, test)
         if isinstance(test, ast.Compare):
             operator = test.ops[0]
             if isinstance(operator, ast.Is) and is_true and len(test.ops) == 1:
                 return _call(_SAME, test.left, test.comparators[0])
             if any(isinstance(op, (ast.In, ast.NotIn, ast.IsNot)) for op in test.ops) or not is_true:
-                return _call(_SEVERAL, test.left, *test.comparators)
+                return _call(_REFUSE, test.left, *test.comparators)
             self.generic_visit(test)
             return test
         self.generic_visit(test)
@@ -206,10 +209,10 @@ def _bind(namespace: dict[str, Any]) -> None:
         """Whether two values are one object. An answer arrives as another one, so equality is what it must have."""
         return bool(one == two) if isinstance(one, Expect) or isinstance(two, Expect) else one is two
 
-    def is_one_of_several(*_: Any) -> bool:
+    def refuse_several(*_: Any) -> bool:
         raise UnconfirmedError("the tests accept one of several answers")
 
-    namespace.update({_TRUE: is_true, _SAME: is_same, _SEVERAL: is_one_of_several})
+    namespace.update({_TRUE: is_true, _SAME: is_same, _REFUSE: refuse_several})
 
 
 _LIBRARY_COMPARISONS = {

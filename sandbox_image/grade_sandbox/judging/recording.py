@@ -145,7 +145,7 @@ class _Record:
             }  # fmt: skip
             program = Program(candidate)
             origins = {name: _origin_of(name, program.namespace) for name in (*names, *spec["stubs"])}
-            # What the reference takes from a library is no function that a program has to write.
+            # A stub is known from the signature. If the reference imports it, the tests get what it imports.
             self.names = {
                 name: origin
                 for name, origin in origins.items()
@@ -190,10 +190,11 @@ class _Record:
     def note_comparison(self, target: tuple[str, Any], args: tuple[Any, ...], outcome: str, value: Any) -> None:
         """Note a comparison of two objects by an operator, or by a method with one argument that returns a truth.
 
-        It is made for all other objects, too, since a class could answer that its objects equal anything.
+        `compare_other_objects` makes it for all others, too: a class could answer that its objects equal anything.
         """
         target_kind, name_or_number = target
         if target == ("op", "getattr") and asking.is_object(args[0]) and callable(value):
+            # A method is called in two steps: this one reads it, and a later one calls it as a function.
             self._methods[id(value)] = args[0], args[1]
         if outcome != RETURNED or type(value) is not bool:
             return
@@ -284,19 +285,20 @@ class _IsolatedStreams:
         self.printed = process.Streams()
         self._stdin: Any = process.Streams()
         self._stderr = self._stdin
-        self._seeds: dict[Any, Any] = {random: random.seed}
+        self._seed_functions: dict[Any, Any] = {random: random.seed}
         """A module with a generator -> its own `seed`, which the tests' side replaces."""
         if (numpy := sys.modules.get("numpy")) is not None and "numpy.random" in sys.modules:
-            self._seeds[numpy.random] = numpy.random.seed
+            self._seed_functions[numpy.random] = numpy.random.seed
         self._generator_states: list[Any] = []
         process.swallow_output()
 
     def __enter__(self) -> None:
-        seeds = [module.seed for module in self._seeds]
-        self._of_tests = sys.stdin, sys.stdout, sys.stderr, self._states(), seeds
+        test_seed_functions = [module.seed for module in self._seed_functions]
+        self._test_streams = sys.stdin, sys.stdout, sys.stderr
+        self._test_generators = self._states(), test_seed_functions
         sys.stdin, sys.stdout, sys.stderr = self._stdin, self.printed, self._stderr
-        for module, seed in self._seeds.items():
-            module.seed = seed
+        for module, seed_function in self._seed_functions.items():
+            module.seed = seed_function
         if self._generator_states:
             self._set_states(self._generator_states)
         else:
@@ -304,17 +306,18 @@ class _IsolatedStreams:
 
     def __exit__(self, *_: object) -> None:
         self._stdin, self._generator_states = sys.stdin, self._states()
-        sys.stdin, sys.stdout, sys.stderr, states, seeds = self._of_tests
+        sys.stdin, sys.stdout, sys.stderr = self._test_streams
+        states, test_seed_functions = self._test_generators
         self._set_states(states)
-        for module, seed in zip(self._seeds, seeds, strict=True):
-            module.seed = seed
+        for module, seed_function in zip(self._seed_functions, test_seed_functions, strict=True):
+            module.seed = seed_function
 
     def _states(self) -> list[Any]:
         """Return the states of the random generators: only one side may use each sequence of numbers."""
-        return [module.getstate() if module is random else module.get_state() for module in self._seeds]
+        return [module.getstate() if module is random else module.get_state() for module in self._seed_functions]
 
     def _set_states(self, states: list[Any]) -> None:
-        for module, state in zip(self._seeds, states, strict=True):
+        for module, state in zip(self._seed_functions, states, strict=True):
             (module.setstate if module is random else module.set_state)(state)
 
 

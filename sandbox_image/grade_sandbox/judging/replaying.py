@@ -26,7 +26,7 @@ class DivergedError(UnconfirmedError):
     kind = "diverged"
 
 
-class WaitingError(UnconfirmedError):
+class NoReplyError(UnconfirmedError):
     """Raised if the tests make the call in which the program's process ended."""
 
     kind = "waiting"
@@ -41,6 +41,7 @@ class _Replay:
     def __init__(self, calls: Sequence[str], replies: Sequence[str]) -> None:
         self._calls, self._replies, self._next = calls, replies, 0
         self._skipped: list[int] = []
+        """The numbers of the recorded calls before the next one that the tests have not made."""
         self.asker: Asker | None = None
 
     def asker_of(self, classes: dict[str, type[Any]]) -> Asker:
@@ -57,7 +58,7 @@ class _Replay:
             self._skipped += range(self._next, number)
             self._next = number + 1
         if number >= len(self._replies):
-            raise WaitingError("the program's process ended during a call")
+            raise NoReplyError("the program's process ended during a call")
         return number, self._replies[number]
 
     def _recorded_number(self, call: str) -> int:

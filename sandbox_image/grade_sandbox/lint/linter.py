@@ -190,11 +190,11 @@ def _clip_messages(messages: Iterable[str]) -> list[str]:
     return texts
 
 
-def _record_assignments(builder: Any, assigned: Assigned) -> None:
+def _record_assignments(builder_class: Any, assigned: Assigned) -> None:
     """Record the program's assignments to attributes. astroid adds them to the owner, even to a library's module."""
     from astroid.exceptions import AstroidError
 
-    enter = builder.delayed_assattr
+    add_to_owners = builder_class.delayed_assattr
 
     def delayed_assattr(self: Any, node: Any) -> Any:
         if node.root().name == NAME:
@@ -202,9 +202,9 @@ def _record_assignments(builder: Any, assigned: Assigned) -> None:
             with contextlib.suppress(AstroidError, RecursionError):
                 owners += node.expr.infer()
             assigned.append((node, owners))
-        return enter(self, node)
+        return add_to_owners(self, node)
 
-    builder.delayed_assattr = delayed_assattr
+    builder_class.delayed_assattr = delayed_assattr
 
 
 def _undo_assignments(assigned: Assigned) -> bool:
@@ -218,17 +218,17 @@ def _undo_assignments(assigned: Assigned) -> bool:
         for inferred in owners:
             both: tuple[Any, Any] = (inferred, getattr(inferred, "_proxied", None))
             for owner in both:
-                for table in (getattr(owner, "locals", None), getattr(owner, "instance_attrs", None)):
-                    has_changed_library |= _remove(table, node) and owner.root().name != NAME
+                for nodes_by_name in (getattr(owner, "locals", None), getattr(owner, "instance_attrs", None)):
+                    has_changed_library |= _remove_node(nodes_by_name, node) and owner.root().name != NAME
     return has_changed_library
 
 
-def _remove(table: Any, node: Any) -> bool:
-    """Remove a node from a table; return whether the table had it."""
-    values = table.get(node.attrname) if isinstance(table, dict) else None
-    if values and any(value is node for value in values):
-        values[:] = [value for value in values if value is not node]
-        if not values:
-            del table[node.attrname]
+def _remove_node(nodes_by_name: Any, node: Any) -> bool:
+    """Remove an assignment from those that astroid keeps for an owner's attributes; return whether it was there."""
+    nodes = nodes_by_name.get(node.attrname) if isinstance(nodes_by_name, dict) else None
+    if nodes and any(other is node for other in nodes):
+        nodes[:] = [other for other in nodes if other is not node]
+        if not nodes:
+            del nodes_by_name[node.attrname]
         return True
     return False
