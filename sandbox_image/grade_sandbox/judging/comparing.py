@@ -14,6 +14,7 @@ from grade_sandbox.candidate.answering import RAISED, UNSENT
 from grade_sandbox.confine import process
 from grade_sandbox.judging import comparisons, differences, varying
 from grade_sandbox.judging.asking import read_reply
+from grade_sandbox.judging.comparisons import Verdicts
 from grade_sandbox.judging.evalplus import EvalPlus
 from grade_sandbox.judging.views import CONTAINER, NONE, NUMBER, OBJECT, TEXT, TRUTH, JudgeContext, View, every
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from grade_sandbox.jobs import Compare, Pair
-
-    Verdicts = tuple[bool, bool]
-    """Whether an answer is right, officially and carefully."""
 
 
 class Opaque:
@@ -113,7 +111,7 @@ class Comparison:
         """Return the verdicts in the order of the pairs, and texts for people: see the grader's `AnswerComparison`."""
         verdicts: list[tuple[bool, bool, str]] = []
         texts: dict[str, dict[str, str]] = {}
-        undecided = {0, 1}
+        right_readings = set(Verdicts._fields)
         """The readings in which every answer so far is right."""
         for number, pair in enumerate(self._pairs):
             expected = self._answer_of(pair["expected"])
@@ -124,10 +122,11 @@ class Comparison:
             except CheckerError as failure:
                 return {"failed": [pair["number"], wire.clip(str(failure))]}
             verdicts.append((*pair_verdicts, wire.clip(error)))
-            wrong = {reading for reading in undecided if not pair_verdicts[reading]}
-            if wrong:
-                texts[str(number)] = self._explain(pair, expected, answer, is_weak=pair_verdicts[0])
-            undecided -= wrong
+            # Only the first wrong answer in each reading is explained.
+            wrong_readings = {reading for reading in right_readings if not getattr(pair_verdicts, reading)}
+            if wrong_readings:
+                texts[str(number)] = self._explain(pair, expected, answer, is_weak=pair_verdicts.official)
+            right_readings -= wrong_readings
         return {"verdicts": verdicts, "shown": texts, **(self._facts_of_reference() if self._is_reference else {})}
 
     def _explain(self, pair: Pair, expected: Any, answer: Any, *, is_weak: bool) -> dict[str, str]:
@@ -160,20 +159,20 @@ class Comparison:
         if pair.get("same"):
             answer = expected
         elif not is_answer:
-            return False, False
+            return Verdicts(False, False)
         try:
             if self._with_arguments:
                 # Officially only what is returned counts; carefully only the rest, since the reference returns nothing.
                 official, _ = self._verdicts_of(pair, expected[0], answer[0])
-                return official, _are_effects_alike(expected, answer)
+                return Verdicts(official, _are_effects_alike(expected, answer))
             official, careful = self._verdicts_of(pair, expected, answer)
             if not careful and "runs" in pair and not self._is_reference:
                 careful = varying.is_like(self._runs(pair, expected), answer, is_unordered=self._is_unordered)
         except CheckerError:
             raise
         except BaseException:  # A hostile value can raise anything where it is compared.
-            return False, False
-        return official, careful
+            return Verdicts(False, False)
+        return Verdicts(official, careful)
 
 
 def _are_effects_alike(expected: list[Any], answer: list[Any]) -> bool:
@@ -200,11 +199,11 @@ def _verdict_function(spec: Compare) -> Callable[[Pair, Any, Any], Verdicts]:
             arguments = _arguments(pair["input"]) if "input" in pair else ()
             # An expected answer may set the tolerance of later ones, so it is compared with itself, too.
             verdicts = inputs.verdicts(arguments, expected, answer)
-            return (True, True) if pair.get("same") else verdicts
+            return Verdicts(True, True) if pair.get("same") else verdicts
 
         return by_evalplus
     official, careful = map(comparisons.rule, spec["rules"])
-    return lambda _, expected, answer: (official(expected, answer), careful(expected, answer))
+    return lambda _, expected, answer: Verdicts(official(expected, answer), careful(expected, answer))
 
 
 def _arguments(call: str) -> list[Any]:
@@ -244,8 +243,8 @@ def _checker_function(source: str) -> Callable[[Pair, str, str], Verdicts]:
             if not accepts(pair, expected, expected):
                 raise CheckerError(f"{type(error).__name__}: {error}") from None
         if not is_right or _is_near(expected, output):
-            return is_right, is_right
+            return Verdicts(is_right, is_right)
         controls = (text for text in ("", re.sub(r"\S+", "nan", output)) if not _is_near(expected, text))
-        return True, not any(accepts(pair, expected, control) for control in controls)
+        return Verdicts(True, not any(accepts(pair, expected, control) for control in controls))
 
     return check

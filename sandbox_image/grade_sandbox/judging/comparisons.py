@@ -11,6 +11,7 @@ import math
 import re
 from collections import deque
 from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
 NEAR, ABSOLUTE = 1e-6, 1e-12
 """Relative and absolute difference of floats that count as equal in the careful reading."""
 SEQUENCES = (list, tuple, deque)
+
+
+class Verdicts(NamedTuple):
+    """Whether an answer is right in each reading."""
+
+    official: bool
+    careful: bool
 
 
 def rule(name: str) -> Rule:

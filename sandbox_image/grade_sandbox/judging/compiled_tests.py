@@ -6,6 +6,7 @@ import builtins
 import dis
 import importlib
 import re
+from typing import NamedTuple
 
 from grade_sandbox import values, wire
 from grade_sandbox.candidate.answering import SIGNATURE, user_classes
@@ -29,6 +30,17 @@ _TRUSTED = (
 _ALIASES = {"np": "numpy", "pd": "pandas", "numpy": "numpy", "pandas": "pandas"} | {name: name for name in _TRUSTED}
 
 
+class Signature(NamedTuple):
+    """What the signature of a task defines, by name."""
+
+    namespace: dict[str, Any]
+    """All but the stubs."""
+    classes: dict[str, type[Any]]
+    """Those that a program need not write."""
+    stubs: dict[str, Any]
+    """What a program must write."""
+
+
 class CompiledTests:
     """The tests of a task."""
 
@@ -39,16 +51,13 @@ class CompiledTests:
         self.signature = compile(spec["signature"], SIGNATURE, "exec", dont_inherit=True)
         self.strict = continuing.compile_strict(spec["test"])
 
-    def classes(self) -> tuple[dict[str, Any], dict[str, type[Any]], dict[str, Any]]:
-        """Execute the signature; return (names, classes, stubs).
-
-        Names: but for the stubs. Classes: those that a program need not write. Stubs: what it must write.
-        """
+    def execute_signature(self) -> Signature:
+        """Return new objects for all that the signature defines; raises what it raises."""
         namespace: dict[str, Any] = {"__file__": process.FILE}
         exec(self.signature, namespace)
         stubs = {name: namespace.pop(name) for name in self.spec["stubs"] if name in namespace}
         class_names = [name for name in self.spec["classes"] if name.partition(".")[0] not in stubs]
-        return namespace, user_classes(class_names, namespace), stubs
+        return Signature(namespace, user_classes(class_names, namespace), stubs)
 
     def run(
         self,
@@ -62,7 +71,7 @@ class CompiledTests:
         `names`: name -> the origin of a name that the tests use and nobody else defines; see recording.py.
         """
         make_repeatable()
-        namespace, classes, stubs = self.classes()
+        namespace, classes, stubs = self.execute_signature()
         asker = asker_of(classes)
         for name, stub in stubs.items():
             namespace[name] = asker.substitute(name, is_class=isinstance(stub, type), stub=stub)
@@ -91,7 +100,7 @@ _READING = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 
 def undefined_names(tests: CompiledTests) -> list[str]:
     """Return the global names that the tests read, and neither they nor the signature nor Python define."""
-    namespace, _, stubs = tests.classes()
+    namespace, _, stubs = tests.execute_signature()
     return sorted(global_names(tests.strict) - namespace.keys() - stubs.keys() - set(dir(builtins)))
 
 

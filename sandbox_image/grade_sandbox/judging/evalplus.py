@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from grade_sandbox.judging.comparisons import near_values_of_kind
+from grade_sandbox.judging.comparisons import Verdicts, near_values_of_kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class EvalPlus:
         self._accepts_anything = is_mbpp and function in {"are_equivalent", "sum_div"}
         """Whether EvalPlus accepts a constant from every program."""
 
-    def verdicts(self, arguments: Sequence[Any], expected: Any, answer: Any) -> tuple[bool, bool]:
-        """Return whether an answer is right: officially, and carefully.
+    def verdicts(self, arguments: Sequence[Any], expected: Any, answer: Any) -> Verdicts:
+        """Return whether an answer is right.
 
         By broadcasting, NumPy compares one number with each item of an array, and one row with each row.
         """
@@ -48,7 +48,7 @@ class EvalPlus:
         except (ArithmeticError, TypeError, ValueError, AttributeError, RecursionError):
             official = False
         is_believed = official and not (self._is_broadcast or self._accepts_anything)
-        return official, is_believed or near_values_of_kind(expected, answer)
+        return Verdicts(official, is_believed or near_values_of_kind(expected, answer))
 
     def _compare(self, arguments: Sequence[Any], expected: Any, answer: Any) -> bool:
         """Follow `unsafe_execute` of eval/__init__.py, with its quirks: a tolerance that is set stays."""

@@ -15,7 +15,15 @@ from grade_sandbox import values
 from grade_sandbox.candidate.answering import RAISED, RETURNED, UNSENT
 from grade_sandbox.judging import calls as recorded_calls
 from grade_sandbox.judging.asking import Reply
-from grade_sandbox.judging.sameness import MAX_PLACES, USUAL_TYPES, places, plain, same, same_leaves, without_order
+from grade_sandbox.judging.sameness import (
+    MAX_PLACES,
+    USUAL_TYPES,
+    differing_parts,
+    plain,
+    same,
+    same_leaves,
+    without_order,
+)
 from grade_sandbox.judging.views import (
     CONTAINER,
     ERROR,
@@ -89,6 +97,7 @@ class Likeness:
         self.first: dict[str, str] = {}
         """The first call with another answer, for people."""
         self.places: list[Place] = []
+        """Where the answers differ, but are of the reference's kind."""
         self._other_arguments: list[int] = []
         """The numbers of the calls that return a value, and leave their arguments otherwise than the reference does."""
 
@@ -144,13 +153,14 @@ class Likeness:
             self.places += differences
 
     def _differences(self, number: int, expected: Reply, returned: Reply) -> list[Place]:
-        """Return where an answer differs; note a call that leaves its arguments otherwise."""
+        """Return where an answer differs; note a call that leaves its arguments otherwise than the reference does."""
         is_procedure = number in self._procedures
-        value_places = () if is_procedure else places(expected.value, returned.value)
+        value_places = () if is_procedure else differing_parts(expected.value, returned.value)
         differences = [Place(number, VALUE, *parts) for parts in value_places]
         if differences and self._differs_only_in_order(number, expected, returned):
             differences = []
         if not (same(expected.args, returned.args) and same(expected.kwargs, returned.kwargs)):
+            # If only the arguments differ, and the reference's runs differ in them, too, nothing is expected of them.
             if is_procedure:
                 differences += self._argument_differences(number, expected, returned)
             elif differences or not recorded_calls.is_varying(self._runs, number, expected):
@@ -163,7 +173,7 @@ class Likeness:
         """Return where a procedure leaves its arguments otherwise. To leave them unchanged is a problem."""
         if same(self._calls[number].args, returned.args):
             self.problem = self.problem or f"call {number + 1}: it leaves its arguments as they were"
-        parts = places(expected.args, returned.args)
+        parts = differing_parts(expected.args, returned.args)
         return [Place(number, path[0], path[1:], one, two) for path, one, two in parts if path]
 
     def _varies_at(self, number: int, expected: Reply, place: Place) -> bool:
@@ -171,7 +181,7 @@ class Likeness:
         if place.root != VALUE:
             return False
         runs = (run[number].value for run in self._runs if number < len(run))
-        paths = (path for value in runs for path, _, _ in places(expected.value, value))
+        paths = (path for value in runs for path, _, _ in differing_parts(expected.value, value))
         return any(all(one == two for one, two in zip(path, place.path, strict=False)) for path in paths)
 
     def _differs_only_in_order(self, number: int, expected: Reply, returned: Reply) -> bool:
@@ -204,8 +214,8 @@ class Likeness:
         if self._other_arguments and not self._tests.accepts(self._replace_arguments(), seconds):
             return "the tests fail if its arguments are left as the reference solution leaves them"
         # Controls replace parts of the reference's answers, and then of the program's own.
-        for side, texts in enumerate((self._expected_texts, self._texts)):
-            for changes in _control_rounds(self.places, side):
+        for texts, replaces_reference in ((self._expected_texts, True), (self._texts, False)):
+            for changes in _control_rounds(self.places, replaces_reference=replaces_reference):
                 if self._tests.accepts(self._apply_changes(texts, changes), seconds):
                     return f"the tests also pass with {_controls_text(changes)}, so they do not decide this value"
         return ""
@@ -240,7 +250,7 @@ class Likeness:
 
 def _comparison_context(tests: Tests) -> JudgeContext:
     """Return a context that reads the objects of classes that the program must write as objects of empty classes."""
-    _, classes, stubs = tests.compiled.classes()
+    _, classes, stubs = tests.compiled.execute_signature()
     context = JudgeContext(classes)
     names = [name for name, stub in stubs.items() if isinstance(stub, type)]
     names += [name for name, origin in tests.spec["names"].items() if origin == "class"]
@@ -276,8 +286,9 @@ def kind_problem(expected: Any, returned: Any, arguments: Any) -> str:
     """Return why an answer that differs is not of the reference's kind; empty if it is.
 
     1. Containers and objects with the same leaves are of one kind. 2. Beside a truth or None, only the truth counts.
-    3. Else both are of one family; 4. a text is neither empty nor much longer, a container not empty; 5. an iterator is
-    one and ends; 6. numbers of NumPy have a usual type, or the expected one, 7. and are finite, and not much larger.
+    3. Else both are of one family, and an object has all attributes; 4. a text is neither empty nor much longer, a
+    container not empty; 5. an iterator stands only for one, and ends; 6. numbers of NumPy have a usual type, or the
+    expected one, 7. and are finite, and not much larger.
     """
     one, two = view(expected), view(returned)
     families = {one.family, two.family}
@@ -296,8 +307,12 @@ def kind_problem(expected: Any, returned: Any, arguments: Any) -> str:
     has_emptied_text = one.family == TEXT and one.value and not two.value
     if has_emptied_text or (one.family == CONTAINER and one.parts and not two.parts):
         return "it is empty"
-    if two.kind == "iterator" and (one.kind != "iterator" or not two.value):
-        return "it is an iterator" if two.value else "it is an iterator without an end"
+    if two.kind == "iterator":
+        has_end = two.value
+        if not has_end:
+            return "it is an iterator without an end"
+        if one.kind != "iterator":
+            return "it is an iterator"
     has_other_dtype = one.dtype != two.dtype and two.dtype not in USUAL_TYPES
     if has_other_dtype and not same(plain(expected), plain(returned)):
         return f"it has the type {two.dtype}"
@@ -345,15 +360,16 @@ _ANOTHER_ERROR = type("AnotherError", (Exception,), {})
 """An exception that no test names."""
 
 
-def _controls(place: Place, side: int) -> list[Any]:
+def _controls(place: Place, *, replaces_reference: bool) -> list[Any]:
     """Return wrong values that a test which checks this place must reject.
 
-    All places of one kind have theirs in the same order. `side`: 0 for what the reference answered there, 1 for what
-    the program answered.
+    They replace what the program answered there, or the reference (`replaces_reference`). All places of one kind have
+    theirs in the same order.
     """
     answers = place.expected, place.returned
-    replaced, other = view(answers[side]), view(answers[1 - side])
-    if TRUTH in {replaced.family, other.family}:
+    answer = place.expected if replaces_reference else place.returned
+    replaced = view(answer)
+    if TRUTH in {view(one).family for one in answers}:
         controls: list[Any] = [not _truth(replaced)]
     elif place.root == PRINTED:
         controls = ["", SNOWMEN]
@@ -362,17 +378,19 @@ def _controls(place: Place, side: int) -> list[Any]:
     elif replaced.family == TEXT:
         controls = [type(replaced.value)(), SNOWMEN, None]
     elif replaced.family == CONTAINER:
-        controls = [_empty(answers[side]), None]
+        controls = [_empty(answer), None]
     elif replaced.family == ERROR:
+        # Any other exception is believed only of tests that name it, and so reject one that they do not name.
         controls = [] if _is_of_family(*answers) else [_ANOTHER_ERROR("another")]
     else:
         controls = [True] if replaced.family == NONE else [False, [], None]
-    return [_NO_CONTROL if any(same(control, answer) for answer in answers) else control for control in controls]
+    # What one of the two answered need not be rejected. The other controls keep their positions.
+    return [_NO_CONTROL if any(same(control, one) for one in answers) else control for control in controls]
 
 
-def _control_rounds(places: Sequence[Place], side: int) -> Iterator[list[tuple[Place, Any]]]:
+def _control_rounds(places: Sequence[Place], *, replaces_reference: bool) -> Iterator[list[tuple[Place, Any]]]:
     """Yield controls for all places at once: the first one of each place, then the second one, and so on."""
-    pairs = [(place, _controls(place, side)) for place in places]
+    pairs = [(place, _controls(place, replaces_reference=replaces_reference)) for place in places]
     pairs = [(place, controls) for place, controls in pairs if controls]
     for number in range(max((len(controls) for _, controls in pairs), default=0)):
         # A place that has fewer controls keeps its last one.

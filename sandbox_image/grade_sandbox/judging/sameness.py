@@ -29,10 +29,10 @@ def same(one: Any, two: Any) -> bool:
     So 64 is 64.0, and a Counter a dict. Floats may differ by 1e-6, relatively, or by 1e-12. NaN is NaN. Sets and
     mappings have no order.
     """
-    return next(places(one, two), None) is None
+    return next(differing_parts(one, two), None) is None
 
 
-def places(one: Any, two: Any, path: Path = (), above: Pairs = ()) -> Iterator[tuple[Path, Any, Any]]:
+def differing_parts(one: Any, two: Any, path: Path = (), above: Pairs = ()) -> Iterator[tuple[Path, Any, Any]]:
     """Yield where two values differ: the path to the smallest parts, and the parts.
 
     Parts below MAX_DEPTH are compared by their leaves. `above`: the pairs that contain these two. A pair that contains
@@ -43,31 +43,34 @@ def places(one: Any, two: Any, path: Path = (), above: Pairs = ()) -> Iterator[t
         return
     above = (*above, pair)
     first, second = view(one), view(two)
-    is_comparable = first.family == second.family and _are_of_one_kind(first, second)
+    is_same: bool | None
     if len(above) > MAX_DEPTH and first.parts:
         is_same = same_leaves(one, two)
-    elif not is_comparable:
-        if _have_equal_names(first, second):
-            yield from _part_places(first, second, path, above)
-            return
-        is_same = False
-    elif first.family == NUMBER:
-        is_same = same_number(first.value, second.value)
-    elif first.value != second.value or len(first.parts) != len(second.parts):
-        is_same = False
-    elif first.family not in {CONTAINER, OBJECT, ERROR}:
-        is_same = True
-    elif is_unordered(one):
-        is_same = _same_items(first.parts, second.parts, above)
-    elif first.keys is not None and not _same_items(first.keys, second.keys or (), above):
-        is_same = False
-    elif first.family == ERROR:
-        is_same = all(same(p, q) for p, q in zip(first.parts, second.parts, strict=True))
     else:
-        yield from _part_places(first, second, path, above)
-        return
-    if not is_same:
+        is_same = _is_same_whole(first, second, above, in_any_order=is_unordered(one))
+    if is_same is None:
+        yield from _differing_parts_within(first, second, path, above)
+    elif not is_same:
         yield path, one, two
+
+
+def _is_same_whole(one: View, two: View, above: Pairs, *, in_any_order: bool) -> bool | None:
+    """Whether two values are the same; None: each of their parts is compared with its counterpart."""
+    if one.family != two.family or not _are_of_one_kind(one, two):
+        return None if _have_equal_names(one, two) else False
+    if one.family == NUMBER:
+        return same_number(one.value, two.value)
+    if one.value != two.value or len(one.parts) != len(two.parts):
+        return False
+    if one.family not in {CONTAINER, OBJECT, ERROR}:
+        return True
+    if in_any_order:
+        return _same_items(one.parts, two.parts, above)
+    if one.keys is not None and not _same_items(one.keys, two.keys or (), above):
+        return False
+    if one.family == ERROR:
+        return all(map(same, one.parts, two.parts))
+    return None
 
 
 _ATOMS = {NUMBER, TRUTH, TEXT}
@@ -89,7 +92,7 @@ def _have_equal_names(one: View, two: View) -> bool:
     return one.family == two.family == OBJECT and list(one.keys or ()) == list(two.keys or ())
 
 
-def _part_places(one: View, two: View, path: Path, above: Pairs) -> Iterator[tuple[Path, Any, Any]]:
+def _differing_parts_within(one: View, two: View, path: Path, above: Pairs) -> Iterator[tuple[Path, Any, Any]]:
     """Yield where the parts of two values differ. Mappings and objects have the same keys, in any order."""
     parts: Sequence[Any] = two.parts
     if one.family == OBJECT and two.keys is not None:
@@ -100,18 +103,19 @@ def _part_places(one: View, two: View, path: Path, above: Pairs) -> Iterator[tup
         by_key = dict(zip(two.keys or (), two.parts, strict=True))
         parts = [by_key.get(key) for key in one.keys]
     for name, first, second in zip(one.names, one.parts, parts, strict=True):
-        yield from places(first, second, (*path, name), above)
+        yield from differing_parts(first, second, (*path, name), above)
 
 
 def _same_items(one: Sequence[Any], two: Sequence[Any], above: Pairs) -> bool:
     """Whether two collections have the same items, in any order."""
     unmatched = list(two)
     for item in one:
-        positions = range(len(unmatched))
-        match = next((n for n in positions if next(places(item, unmatched[n], (), above), None) is None), None)
-        if match is None:
+        for position, other in enumerate(unmatched):
+            if next(differing_parts(item, other, (), above), None) is None:
+                del unmatched[position]
+                break
+        else:
             return False
-        del unmatched[match]
     return not unmatched
 
 
@@ -163,7 +167,8 @@ def plain(value: Any, depth: int = 0) -> Any:
     is_sequence = its_view.family == CONTAINER and its_view.keys is None and not is_unordered(value)
     if is_sequence and depth <= MAX_DEPTH:
         return [plain(part, depth + 1) for part in its_view.parts]
-    return its_view.value if its_view.kind == "scalar" or (its_view.dtype and not its_view.parts) else value
+    is_array_without_dimensions = its_view.dtype and not its_view.parts
+    return its_view.value if its_view.kind == "scalar" or is_array_without_dimensions else value
 
 
 def without_order(value: Any, depth: int = 0) -> Any:

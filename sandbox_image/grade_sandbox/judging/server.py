@@ -127,7 +127,11 @@ def _verdict_parts(tests: Tests, request: Request) -> Iterator[dict[str, Any]]:
 
 
 def _likeness(tests: Tests, replies: list[str], *, passed: bool, seconds: float) -> dict[str, Any]:
-    """Return {"calls": counts, "doubt": why a pass is not believed}. `seconds`: CPU time of one more replay."""
+    """Return {"calls": counts, "doubt": why a pass is not believed}; for a reference only whether it is silent.
+
+    `seconds`: CPU time of one more replay. Of the counts, `alike` is that of answers which are accepted although they
+    are not the reference's.
+    """
     try:
         expected = [wire.messages_of(run)[1:] for run in tests.spec["expected"]]
         compared = Likeness(tests, expected, replies)
