@@ -60,6 +60,7 @@ def read_number(reply: OwnWords, claim: Claim) -> str | None:
         case "choice":
             chosen = as_number(content)
             return _with_percent(chosen) if chosen else None
+    # A container, a mark or a declaration.
     is_on_line = "\n" not in reply.text[claim.outer_span[0] : claim.start]
     is_last = not reply.text[claim.end :].strip(" $*.\n")
     return _number_in_form(
@@ -80,7 +81,8 @@ def _number_in_form(content: str, question: str, *, is_near: bool, is_before: bo
     if not is_near and not is_before:
         return None
     if "\n" in content:
-        *_, content = [line for line in content.split("\n") if line.strip()] or [""]
+        lines = [line for line in content.split("\n") if line.strip()]
+        content = lines[-1] if lines else ""
     numbers = [*numbers_in(content)]
     if numbers and not is_before and _LEAD.fullmatch(content[: numbers[0].start]) and "=" not in content:
         return _with_percent(numbers[0])
@@ -127,8 +129,9 @@ def _number_in_sentence(content: str, question: str) -> str | None:
     if not _ASKS_RATE.search(question):
         numbers = [number for number in numbers if not _RATE.match(content, number.end)]
     answer = _result_or_only_number(content, numbers, _numbers_of_question(question))
-    if answer is None and _HOW_MANY.search(question) and (none := _NONE.search(content)):
-        return "0" if _stem(none[1]) in {_stem(word) for word in question.lower().split()} else None
+    denial = _NONE.search(content) if answer is None and _HOW_MANY.search(question) else None
+    if denial is not None and _stem(denial[1]) in {_stem(word) for word in question.lower().split()}:
+        return "0"
     return answer
 
 
@@ -182,8 +185,8 @@ def _last_result(content: str, numbers: list[Number]) -> Number | None:
     results = [number for number in numbers if _RESULT.search(content, max(0, number.start - 3), number.start)]
     if results:
         return results[-1]
-    *_, conclusion = [None, *(m.end() for m in _SO.finditer(content))]
-    return next((number for number in numbers if conclusion is not None and number.start >= conclusion), None)
+    conclusions = [m.end() for m in _SO.finditer(content)]
+    return next((number for number in numbers if conclusions and number.start >= conclusions[-1]), None)
 
 
 _REACH = 30

@@ -109,6 +109,7 @@ def _are_different_numbers(answer: object, gold: object) -> bool:
     both = answer, gold
     if not all(isinstance(number, sympy.Expr) and number.is_number for number in both):
         return False
+    # The answer must be an integer as it is written. The gold expression need only have an integer value, as 2 + 3 has.
     if answer.is_Integer and gold.is_integer:  # type: ignore[attr-defined]
         return bool(answer != sympy.simplify(gold))
     first, second = (sympy.N(number, 30) for number in both)

@@ -96,11 +96,11 @@ def _readings_that_ask(sample: SampleResult, run: Run[AnswerBenchmark, AnswerTas
 
 def _grade(reply: str, grades: Mapping[Grade, str], reading: ReadingName) -> Grade | None:
     """Return the grade whose name stands first in a judge's reply; carefully, only as a word of its own."""
-    edges = (r"(?<!\w)", r"(?!\w)") if reading == "careful" else ("", "")
+    before, behind = (r"(?<!\w)", r"(?!\w)") if reading == "careful" else ("", "")
     positions = {
         grade: match.start()
         for grade, name in grades.items()
-        if (match := re.search(re.escape(name).join(edges), reply)) is not None
+        if (match := re.search(before + re.escape(name) + behind, reply)) is not None
     }
     return min(positions, key=positions.__getitem__, default=None)
 

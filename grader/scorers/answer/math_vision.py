@@ -26,21 +26,27 @@ _STRIP_REPLACEMENTS = (
 
 
 def read_math_vision(text: str) -> str:
-    """Return the answer of a reply, normalised; it may be the whole reply, or empty."""
+    """Return the answer of a reply, normalised; it may be the whole reply, or empty. The steps are the source's."""
     answer = text.strip()
+    # A letter at the end, or in the first line.
     for letter in _LETTERS.upper():
         starts = f"{letter}\n", f"({letter})\n", f"({letter}) {letter}\n"
         if answer.endswith((f" {letter}.", f" ({letter}).")) or answer.startswith(starts):
             answer = letter
+    # A number at the end.
     last_word = answer.split("is ")[-1].rstrip(".")
     if _is_number(last_word):
         answer = last_word
+    # The last box, else the first sentence behind words such as "the answer is".
     if "oxed{" not in answer:
         for flag in (case for phrase in _FLAGS for case in (phrase, phrase.replace("the", "The"))):
-            tail = answer.split(flag)[-1].strip()
-            answer = tail.split("\n")[0].split(". ")[0] if flag in answer else tail
+            has_flag = flag in answer
+            answer = answer.split(flag)[-1].strip()
+            if has_flag:
+                answer = answer.split("\n")[0].split(". ")[0]
     elif answer.count("oxed{") > 1:
         answer = "\\boxed{" + answer.split("oxed{")[-1]
+    # Its LaTeX, normalised; a letter without brackets.
     answer = _normalise_latex(_last_side_in_box(answer.lower().replace("{}", "")))
     for frame in ("({})", "{{{}}}"):
         for letter in _LETTERS:
@@ -69,8 +75,8 @@ def _is_number(text: str) -> bool:
 
 def _last_side_in_box(text: str) -> str:
     """Return what a box holds, else the whole text; of an equation, its last side: the source's `find_math_answer`."""
-    start, end = text.find("oxed{") + len("oxed{"), text.rfind("}")
-    content = text[start:end] if len("oxed{") <= start <= end else text
+    _, _, boxed = text.partition("oxed{")
+    content = boxed.rpartition("}")[0] if "}" in boxed else text
     if "}" in content and ("{" not in content or content.find("}") < content.find("{")):
         content = content.split("}")[0]
     return content.split("=")[-1].split("\\approx")[-1]
@@ -93,15 +99,16 @@ def _normalise_latex(text: str) -> str:
 
 
 def _with_fractions(text: str) -> str:
-    r"""Write `\frac12` as `\frac{1}{2}`; where nothing follows, nothing is changed."""
+    r"""Write `\frac12` as `\frac{1}{2}`; where nothing follows, nothing is changed (in `official`, an error)."""
     first, *others = text.split("\\frac")
     for part in others:
-        if not part.startswith("{") and len(part) < 2:
+        if part.startswith("{"):
+            first += "\\frac" + part
+        elif len(part) < 2:
             return text
-        above, below = part[:1], part[1:2]
-        first += "\\frac" + (
-            part if above == "{" else f"{{{above}}}{below if below == '{' else f'{{{below}}}'}{part[2:]}"
-        )
+        else:
+            below_in_braces = part[1] if part[1] == "{" else f"{{{part[1]}}}"
+            first += f"\\frac{{{part[0]}}}{below_in_braces}{part[2:]}"
     return first
 
 

@@ -82,7 +82,7 @@ def weighted_by_count(
 
 
 def _count_in_group(sample: SampleResult, group: str | None) -> int:
-    """Return how often a question counts: once in each group of its `counted_in`, in all else once for each of these.
+    """Return how often a question counts: once in a group of its `counted_in`, else as often as it has labels there.
 
     A question in two categories counts once in either of them, and twice in the total.
     """

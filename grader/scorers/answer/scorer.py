@@ -195,12 +195,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         values = super().observations(report, name, reading, group)
         if values is None or not (name == "accuracy" or name.startswith("maj@")):
             return values
-        votes = _votes(name)
-        tasks = {qid: members for qid, members in in_group(report, group).items() if len(members) >= votes}
-        samples = [sample for members in tasks.values() for sample in members]
-        observe = answer_metrics.majority if name.startswith("maj@") else each_task
-        observations = answer_metrics.weighted_by_count(samples, reading, group=group, observe=observe)
-        return values | {qid: one.value for qid, one in zip(tasks, observations, strict=True)}
+        return values | _weighted_values(report, name, reading, group)
 
     def observe(self, name: str) -> Observe | None:
         """Return the function that gives a question's value in a metric; None for F1 and its parts, no means."""
@@ -211,6 +206,17 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     def sample_details(self, sample: SampleResult) -> SampleDetails:
         """Return the gold answer."""
         return SampleDetails(gold=answer_metrics.facts_of(sample).gold)
+
+
+def _weighted_values(report: Report, name: str, reading: ReadingName, group: str | None) -> dict[str, float | None]:
+    """Return the value, weighted by `counted_in`, of each question with enough samples for the metric."""
+    votes = _votes(name)
+    tasks = {qid: members for qid, members in in_group(report, group).items() if len(members) >= votes}
+    samples = [sample for members in tasks.values() for sample in members]
+    observe = answer_metrics.majority if name.startswith("maj@") else each_task
+    # One observation per question, in the same order.
+    observations = answer_metrics.weighted_by_count(samples, reading, group=group, observe=observe)
+    return {qid: each.value for qid, each in zip(tasks, observations, strict=True)}
 
 
 def _votes(name: str) -> int:
@@ -337,15 +343,12 @@ def _readings(
     """Return the official reading of a prediction, and the careful one of the full output that it was made of."""
     if text is None or full_output is None:
         return missing_reading(Outcome.NO_ANSWER), missing_reading(Outcome.NO_ANSWER)
-    protocol, marks = run.benchmark.protocols[run.protocol], run.benchmark.answer_between
-    if not task.options:
-        careful = _careful_reading(task, full_output, comparer, marks)
-        return _official_reading(task, text, protocol.rule), careful
-    several = len(task.gold or "") > 1
-    careful = verdict(task, read_choice_between(full_output, task.options, task.text, marks, several=several))
-    if not protocol.reader:
-        return _official_reading(task, text, protocol.rule), careful
-    return verdict(task, official_reader(protocol.reader)(text, task.options)), careful
+    protocol = run.benchmark.protocols[run.protocol]
+    if task.options and protocol.reader:
+        official = verdict(task, official_reader(protocol.reader)(text, task.options))
+    else:
+        official = _official_reading(task, text, protocol.rule)
+    return official, _careful_reading(task, full_output, comparer, run.benchmark.answer_between)
 
 
 def _sample(task: AnswerTask, number: int, readings: tuple[Reading, Reading]) -> SampleResult:
@@ -385,6 +388,9 @@ def _official_reading(task: AnswerTask, text: str, name: str) -> Reading:
 
 
 def _careful_reading(task: AnswerTask, text: str, comparer: Comparer, marks: tuple[str, str] | None) -> Reading:
+    if task.options:
+        several = len(task.gold or "") > 1
+        return verdict(task, read_choice_between(text, task.options, task.text, marks, several=several))
     read = _read_between(task, text, marks) or read_answer(text, task.text, task.kind, task.tolerance)
     span = read.span or msgspec.UNSET
     if read.answer is None:

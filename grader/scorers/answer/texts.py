@@ -118,14 +118,31 @@ _JOINS = ("and", "or", "nor", "not", "&", "/", "no", "than", "but")
 
 def says_only(sentence: str, gold: str, question: str) -> bool:
     """Whether a sentence says a text and nothing else: all other words are the question's, or frame it."""
-    if is_same(sentence, gold) or "[" in sentence:
-        return is_same(sentence, gold)
+    if is_same(sentence, gold):
+        return True
+    if "[" in sentence:  # a list is compared as a whole
+        return False
+    words, gold_words = _words_to_compare(sentence, gold)
+    if _is_framed(words, gold_words, question):
+        return True
+    # "Paris. It lies on the Seine.": the first clause answers, and what follows only explains.
+    first, *explanation = _MORE.split(sentence, maxsplit=1)
+    return bool(explanation) and not _TURN.search(explanation[0]) and says_only(first, gold, question)
+
+
+def _words_to_compare(sentence: str, gold: str) -> tuple[list[str], list[str]]:
+    """Return the words of a sentence, and those of a gold text without its article and full stop."""
     words, gold_words = (_TOKEN.findall(fold_text(text).replace("[", "").replace("]", "")) for text in (sentence, gold))
     if gold.strip().startswith("["):  # a list: "1, 2 and 3" says [1, 2, 3]
         words, gold_words = (_items(texts) for texts in (words, gold_words))
     gold_words = [*gold_words[:-1], *(word.rstrip(".") for word in gold_words[-1:])]
     if len(gold_words) > 1 and gold_words[0] in ("a", "an", "the"):
         del gold_words[0]
+    return words, gold_words
+
+
+def _is_framed(words: list[str], gold_words: list[str], question: str) -> bool:
+    """Whether words have the gold ones, not as one of several alternatives, and else only words of the question."""
     bare = [word.strip(_OUTER) for word in words]
     frame = _FRAME | {word.strip(_OUTER) for word in _TOKEN.findall(fold_text(question))}
     for start in range(len(words) - len(gold_words) + 1):
@@ -134,9 +151,7 @@ def says_only(sentence: str, gold: str, question: str) -> bool:
             continue
         if not _is_list_item(words, start, end) and all(word in frame for word in bare[:start] + bare[end:]):
             return True
-    # "Paris. It lies on the Seine.": the first clause answers, and what follows only explains.
-    first, *explanation = _MORE.split(sentence, maxsplit=1)
-    return bool(explanation) and not _TURN.search(explanation[0]) and says_only(first, gold, question)
+    return False
 
 
 def _items(words: list[str]) -> list[str]:
