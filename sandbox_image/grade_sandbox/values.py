@@ -365,7 +365,7 @@ class Reader:
     def __init__(self, text: str | bytes, context: Context) -> None:
         self.context = context
         self._nodes = _table(text)
-        self._made: list[Any] = [_MISSING] * len(self._nodes)
+        self._values: list[Any] = [_MISSING] * len(self._nodes)
         self._depths = [0] * len(self._nodes)
 
     def read(self, live: Sequence[Any] = ()) -> Any:
@@ -388,7 +388,7 @@ class Reader:
     def __getitem__(self, number: Any) -> Any:
         if type(number) is not int or number < 0:
             raise MalformedError("a node without a number")
-        return self._made[number]
+        return self._values[number]
 
     def values(self, numbers: Any) -> list[Any]:
         """Return the values of some nodes."""
@@ -405,9 +405,9 @@ class Reader:
         for number, (kind, (_, content)) in enumerate(zip(kinds, self._nodes, strict=True)):
             if kind.fill is not None:
                 mutable.append(number)
-                self._made[number] = live[number] if number in live else kind.make(self, content)
+                self._values[number] = live[number] if number in live else kind.make(self, content)
             elif kind.parts is _no_parts:
-                self._made[number] = kind.make(self, content)
+                self._values[number] = kind.make(self, content)
             else:
                 immutable.append(number)
         for number in immutable:
@@ -417,15 +417,15 @@ class Reader:
             for number in mutable:
                 kind = kinds[number]
                 if kind.hashes is hashes and kind.fill is not None:
-                    kind.fill(self, self._made[number], self._nodes[number][1])
-        return self._made[0]
+                    kind.fill(self, self._values[number], self._nodes[number][1])
+        return self._values[0]
 
     def _make(self, number: int, kinds: Sequence[Kind]) -> None:
         """Make a value that cannot change, after its parts."""
         stack, begun = [number], set[int]()
         while stack:
             top = stack[-1]
-            if self._made[top] is not _MISSING:
+            if self._values[top] is not _MISSING:
                 stack.pop()
                 continue
             content = self._nodes[top][1]
@@ -440,7 +440,7 @@ class Reader:
             self._depths[top] = 1 + max((self._depths[part] for part in parts), default=0)
             if self._depths[top] > MAX_DEPTH:
                 raise MalformedError(f"values nested more than {MAX_DEPTH} deep")
-            self._made[top] = kinds[top].make(self, content)
+            self._values[top] = kinds[top].make(self, content)
             stack.pop()
 
     def _live_by_number(self, live: Sequence[Any]) -> dict[int, Any]:
@@ -461,7 +461,7 @@ class Reader:
     @property
     def mutables(self) -> list[Any]:
         """The objects in the message that can change, in the order of its nodes."""
-        return [self._made[number] for number, (kind, _) in enumerate(self._nodes) if kind in _SHARED_KINDS]
+        return [self._values[number] for number, (kind, _) in enumerate(self._nodes) if kind in _SHARED_KINDS]
 
 
 def read(text: str | bytes, context: Context | None = None, live: Sequence[Any] = ()) -> Any:
@@ -491,7 +491,7 @@ def _text(content: Content) -> str:
     return content
 
 
-def _whole(content: Content) -> int:
+def _integer(content: Content) -> int:
     if type(content) is not int:
         raise MalformedError("not an integer")
     return content
@@ -514,7 +514,7 @@ def _write_int(writer: Writer, value: int) -> Content:
 def _make_int(reader: Reader, content: Content) -> int:
     if isinstance(content, str):
         return int(content, 16 if "x" in content else 10)
-    return _whole(content)
+    return _integer(content)
 
 
 def _write_text(writer: Writer, value: str) -> Content:
@@ -807,7 +807,7 @@ def _class_attributes(cls: type[Any]) -> dict[str, Any]:
 
 def _make_tree(reader: Reader, content: Content) -> Tree:
     name, length = content[0], content[3]
-    if length is not None and not 0 <= _whole(length) < sys.maxsize:
+    if length is not None and not 0 <= _integer(length) < sys.maxsize:
         raise MalformedError("an invalid length")
     members = {} if length is None else {"__len__": lambda self: length}
     return object.__new__(type(_text(name)[:MAX_NAME], (Tree,), members))
@@ -868,7 +868,7 @@ def _make_array(reader: Reader, content: Content) -> Any:
     import numpy
 
     name, shape, data, parts = content
-    size = math.prod(map(_whole, shape))
+    size = math.prod(map(_integer, shape))
     if any(length < 0 for length in shape) or len(shape) > 32:
         raise MalformedError("an invalid array")
     if name == "O":
@@ -1004,7 +1004,7 @@ def _second_item(content: Content) -> Sequence[Any]:
 
 KINDS: dict[str, Kind] = {
     "none": Kind(lambda w, v: 0, lambda r, c: None),
-    "bool": Kind(lambda w, v: int(v), lambda r, c: bool(_whole(c))),
+    "bool": Kind(lambda w, v: int(v), lambda r, c: bool(_integer(c))),
     "int": Kind(_write_int, _make_int),
     "float": Kind(lambda w, v: float.hex(v), _make_float),
     "complex": Kind(
@@ -1036,7 +1036,7 @@ KINDS: dict[str, Kind] = {
     ),
     "deque": Kind(
         lambda w, v: [v.maxlen, w.numbers(v)],
-        lambda r, c: collections.deque(maxlen=None if c[0] is None else _whole(c[0])),
+        lambda r, c: collections.deque(maxlen=None if c[0] is None else _integer(c[0])),
         _fill_deque,
         _second_item,
     ),
@@ -1045,11 +1045,11 @@ KINDS: dict[str, Kind] = {
     "decimal": Kind(_write_decimal, lambda r, c: decimal.Decimal(_text(c))),
     "fraction": Kind(
         lambda w, v: w.numbers((v.numerator, v.denominator)),
-        lambda r, c: fractions.Fraction(*map(_whole, r.values(c))),
+        lambda r, c: fractions.Fraction(*map(_integer, r.values(c))),
         parts=list,
     ),
     "iterator": Kind(
-        _write_iterator, lambda r, c: SentIterator([], is_complete=bool(_whole(c[0]))), _fill_iterator, _second_item
+        _write_iterator, lambda r, c: SentIterator([], is_complete=bool(_integer(c[0]))), _fill_iterator, _second_item
     ),
     **{name: _time_kind(name) for name in _TIMES},
     "zone": Kind(lambda w, v: [w.number(v.utcoffset(None))], _make_zone, parts=list),

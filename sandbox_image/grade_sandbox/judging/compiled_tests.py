@@ -64,9 +64,9 @@ class CompiledTests:
         code: CodeType,
         asker_of: Callable[[dict[str, type[Any]]], Asker],
         names: Mapping[str, str],
-        before: Callable[[dict[str, Any]], object] = lambda namespace: None,
+        prepare: Callable[[dict[str, Any]], object] = lambda namespace: None,
     ) -> Asker:
-        """Run the tests; raises what they raise. `before` is called with their names.
+        """Run the tests; raises what they raise. `prepare` is called with their names.
 
         `names`: name -> the origin of a name that the tests use and nobody else defines; see recording.py.
         """
@@ -77,7 +77,7 @@ class CompiledTests:
             namespace[name] = asker.substitute(name, is_class=isinstance(stub, type), stub=stub)
         for name, origin in names.items():
             namespace[name] = _value_of(name, origin, asker)
-        before(namespace)
+        prepare(namespace)
         exec(code, namespace)
         return asker
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _TRUE, _SAME, _REFUSE = "__expected_true__", "__expected_same__", "__expected_refuse__"
 
 
-def expected(spec: Task, seconds: float) -> dict[str, Any]:
+def derive(spec: Task, seconds: float) -> dict[str, Any]:
     """Return calls and expected replies, or why there are none: see the grader's `Recorded`. Call it in a fork."""
     return run_in_fork(lambda: _derive_expected(spec), seconds) or {
         "refused": "the tests do not finish without a program"
@@ -38,7 +38,7 @@ def expected(spec: Task, seconds: float) -> dict[str, Any]:
 
 
 def _derive_expected(spec: Task) -> dict[str, Any]:
-    """Run the tests without a program; see `expected`."""
+    """Run the tests without a program; see `derive`."""
     process.swallow_output()
     askers: list[_ExpectingAsker] = []
 

@@ -19,7 +19,7 @@ from grade_sandbox.judging.sameness import (
     MAX_PLACES,
     USUAL_TYPES,
     differing_parts,
-    plain,
+    normalize,
     same,
     same_leaves,
     without_order,
@@ -314,7 +314,7 @@ def kind_problem(expected: Any, returned: Any, arguments: Any) -> str:
         if one.kind != "iterator":
             return "it is an iterator"
     has_other_dtype = one.dtype != two.dtype and two.dtype not in USUAL_TYPES
-    if has_other_dtype and not same(plain(expected), plain(returned)):
+    if has_other_dtype and not same(normalize(expected), normalize(returned)):
         return f"it has the type {two.dtype}"
     if one.family == OTHER and one.kind != two.kind:
         return "it is something else"

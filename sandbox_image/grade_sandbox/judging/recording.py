@@ -104,7 +104,7 @@ class Recording:
         record = _Record(asking.altered_value)
         try:
             record.load(self._spec, list(self._names))
-            self._run(self._continuing.code, record, record.names, before=self._continuing.bind)
+            self._run(self._continuing.code, record, record.names, prepare=self._continuing.bind)
         except BaseException:  # The calls before it count.
             pass
         # A run without an end makes calls that the first has not made.

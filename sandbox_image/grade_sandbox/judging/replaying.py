@@ -85,14 +85,14 @@ class Tests:
         self,
         code: CodeType,
         replies: Sequence[str],
-        before: Callable[[dict[str, Any]], object] = lambda namespace: None,
+        prepare: Callable[[dict[str, Any]], object] = lambda namespace: None,
     ) -> tuple[str, str]:
         """Run tests with these replies; return why they do not confirm the program: see `verdict`."""
         process.swallow_output()
         replay = _Replay(self.calls, replies)
         verdict = "", ""
         try:
-            self.compiled.run(code, replay.asker_of, self.spec["names"], before)
+            self.compiled.run(code, replay.asker_of, self.spec["names"], prepare)
             if replay.asker is None or not replay.asker.call_count:
                 verdict = "the tests pass without a call", UnconfirmedError.kind
         except BaseException as error:

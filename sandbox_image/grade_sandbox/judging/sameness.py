@@ -161,12 +161,12 @@ def same_number(one: Any, two: Any) -> bool:
     return first == second or math.isclose(first, second, rel_tol=NEAR, abs_tol=ABSOLUTE)
 
 
-def plain(value: Any, depth: int = 0) -> Any:
+def normalize(value: Any, depth: int = 0) -> Any:
     """Return a value with lists for all sequences, and Python's numbers for NumPy's."""
     its_view = view(value)
     is_sequence = its_view.family == CONTAINER and its_view.keys is None and not is_unordered(value)
     if is_sequence and depth <= MAX_DEPTH:
-        return [plain(part, depth + 1) for part in its_view.parts]
+        return [normalize(part, depth + 1) for part in its_view.parts]
     is_array_without_dimensions = its_view.dtype and not its_view.parts
     return its_view.value if its_view.kind == "scalar" or is_array_without_dimensions else value
 

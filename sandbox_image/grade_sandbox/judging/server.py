@@ -38,7 +38,7 @@ def _prepare(work: str, task: Any) -> Prepared:
     if work != "record":
         return Tests(task)
     if task.get("reference") is None:
-        return lambda seconds: {"recorded": expecting.expected(task, seconds)}
+        return lambda seconds: {"recorded": expecting.derive(task, seconds)}
     tests = recording.Recording(task)
     return lambda seconds: {"recorded": tests.record(seconds)}
 

@@ -160,16 +160,16 @@ def is_unordered(value: Any) -> bool:
 
 def every(value: Any, max_views: int = 100_000) -> Iterator[View]:
     """Yield the views of a value and of everything in it, each object once."""
-    seen: dict[int, Any] = {}
+    visited: dict[int, Any] = {}
     """id() of an object -> the object, which must live on."""
     stack = [value]
     while stack and max_views:
         part = stack.pop()
-        if id(part) in seen:
+        if id(part) in visited:
             continue
         its_view = view(part)
         if its_view.parts:
-            seen[id(part)] = part
+            visited[id(part)] = part
         max_views -= 1
         yield its_view
         stack += [*(its_view.keys or ()), *its_view.parts]

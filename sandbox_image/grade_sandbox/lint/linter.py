@@ -67,7 +67,7 @@ class Linter:
         from pylint.lint import PyLinter, utils
         from pylint.reporters import CollectingReporter
 
-        self.known = MANAGER.astroid_cache
+        self.module_cache = MANAGER.astroid_cache
         self.clear_inferences = _invalidate_cache
         self.folder = folder
         self.path = os.path.join(folder, f"{NAME}.py")
@@ -134,7 +134,7 @@ class Linter:
 
     def _remove_traces(self) -> None:
         # astroid keeps a module under its name, and the next program has the same name.
-        self.known.pop(NAME, None)
+        self.module_cache.pop(NAME, None)
         # astroid stops after a number of inferred values, and keeps the incomplete result, also for nodes of libraries.
         self.clear_inferences()
         # astroid keeps what it inferred from an assignment to a library in many places, so the process is replaced.
@@ -216,8 +216,9 @@ def _undo_assignments(assigned: Assigned) -> bool:
     while assigned:
         node, owners = assigned.pop()
         for inferred in owners:
-            both: tuple[Any, Any] = (inferred, getattr(inferred, "_proxied", None))
-            for owner in both:
+            # Those of an instance are added to its class.
+            owner_and_class: tuple[Any, Any] = (inferred, getattr(inferred, "_proxied", None))
+            for owner in owner_and_class:
                 for nodes_by_name in (getattr(owner, "locals", None), getattr(owner, "instance_attrs", None)):
                     has_changed_library |= _remove_node(nodes_by_name, node) and owner.root().name != NAME
     return has_changed_library

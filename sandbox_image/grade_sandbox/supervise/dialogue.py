@@ -201,18 +201,18 @@ class LockStep(_Replies):
         calls: Iterable[str],
         *,
         max_answer_bytes: int = 0,
-        known: Collection[str] = (),
+        expected_digests: Collection[str] = (),
         max_seconds: float = MAX_SECONDS,
     ) -> None:
         """`max_answer_bytes`: of a larger answer only a digest is kept, and each call has the whole limit of time.
 
-        0: every answer is kept, and all calls share one limit. `known`: digests of expected answers.
+        0: every answer is kept, and all calls share one limit. `expected_digests`: those of expected answers.
         `max_seconds`: see `MAX_SECONDS`.
         """
         super().__init__(fd, calls, max_seconds if max_answer_bytes else math.inf)
         self._batch_size, self._batch_start, self._is_quick = 1, time.monotonic(), True
-        self._max_answer_bytes, self._known = max_answer_bytes, known
-        self._late: list[bytes] = []
+        self._max_answer_bytes, self._expected_digests = max_answer_bytes, expected_digests
+        self._late_answers: list[bytes] = []
         """The answers that came after its time was up, and before the empty message."""
         self._has_finished = False
         """Whether the empty message has come: the program has sent all answers that it had."""
@@ -254,14 +254,14 @@ class LockStep(_Replies):
     def _take_late(self, message: bytes) -> bool:
         """Process a message that came after the program's time was up; return True if it goes on nevertheless."""
         # The time was up within one of the calls that were sent, so at least this one has no answer.
-        max_late = self._sent - len(self.replies) - 1
-        if message and not self._has_finished and len(self._late) < max_late:
-            self._late.append(self._digest_if_enough(message))
+        max_late_answers = self._sent - len(self.replies) - 1
+        if message and not self._has_finished and len(self._late_answers) < max_late_answers:
+            self._late_answers.append(self._digest_if_enough(message))
         elif message:
             self._ignores_alarm = True
         else:
             self._has_finished = True
-            for answer in self._late:
+            for answer in self._late_answers:
                 self._take(answer)
         return self._ignores_alarm
 
@@ -273,7 +273,7 @@ class LockStep(_Replies):
         if not self._max_answer_bytes or len(answer) <= LARGE:
             return answer
         digest = wire.digest(answer)
-        is_enough = wire.is_text(answer) or digest.decode() in self._known
+        is_enough = wire.is_text(answer) or digest.decode() in self._expected_digests
         return digest if is_enough or len(answer) > self._max_answer_bytes else answer
 
     def _queue_batch(self) -> None:

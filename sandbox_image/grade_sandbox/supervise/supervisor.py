@@ -71,7 +71,7 @@ class Supervisor:
         if settings["lint"]:
             self.linter.start()
 
-    def known(self) -> set[int]:
+    def supervisor_pids(self) -> set[int]:
         """Return the pids of the supervisor's own processes."""
         return {1, os.getpid(), *self.zygotes.pids, *self.linter.pids, *self.judge.pids}
 
@@ -139,7 +139,7 @@ class Supervisor:
                 fd,
                 calls,
                 max_answer_bytes=max_bytes,
-                known=request.get("known", ()),
+                expected_digests=request.get("known", ()),
                 max_seconds=request.get("max_seconds", dialogue.MAX_SECONDS),
             )
             outcome = self._run_to_end(job, pid, CANDIDATE_SLOT, lock_step, alarm=True)
@@ -217,7 +217,7 @@ class Supervisor:
             pid,
             messages,
             watch.Limits(job["cpu"], job["wall"], self.watched_memory),
-            self.known(),
+            self.supervisor_pids(),
             alarm=alarm,
             nested=not isinstance(self.isolation, isolation.Uids),
             grace=GRACE_SECONDS_ALONE if grace and job.get("alone") else grace,
@@ -333,15 +333,15 @@ class Supervisor:
 
     def _unknown_processes(self) -> list[int]:
         """Return the pids of unknown living processes. Orphans become children of process 1; if this is it, reap."""
-        known = self.known()
-        pids = watch.processes(known)
+        supervisor_pids = self.supervisor_pids()
+        pids = watch.processes(supervisor_pids)
         if not pids:
             return []
         if os.getpid() == 1:
             for pid in pids:
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(pid, os.WNOHANG)
-            pids = watch.processes(known)
+            pids = watch.processes(supervisor_pids)
         return pids
 
 

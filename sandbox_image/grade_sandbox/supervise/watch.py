@@ -40,9 +40,9 @@ MAPPED_FILES = 32 << 20
 """Room for the libraries that a program loads: their pages are not memory of its own."""
 
 
-def processes(known: Container[int]) -> list[int]:
+def processes(known_pids: Container[int]) -> list[int]:
     """Return the pids of all unknown processes: while a program runs, they belong to it."""
-    return [pid for name in os.listdir("/proc") if name.isdigit() and (pid := int(name)) not in known]
+    return [pid for name in os.listdir("/proc") if name.isdigit() and (pid := int(name)) not in known_pids]
 
 
 def _read(path: str) -> bytes:
@@ -222,7 +222,7 @@ class Watch:
         pid: int,
         dialogue: Dialogue,
         limits: Limits,
-        known: Container[int],
+        supervisor_pids: Container[int],
         *,
         alarm: bool,
         nested: bool,
@@ -231,7 +231,7 @@ class Watch:
         shared_room: int | None = None,
         slow: Callable[[list[int]], object] = bool,
     ) -> None:
-        self.pid, self.dialogue, self.limits, self.known = pid, dialogue, limits, known
+        self.pid, self.dialogue, self.limits, self.supervisor_pids = pid, dialogue, limits, supervisor_pids
         self.alarm, self.nested, self.baseline, self.grace = alarm, nested, baseline, grace
         self._slow, self._is_slow = slow, False
         self.shared_limit = None if shared_room is None else machine_memory_bytes("Shmem") + shared_room
@@ -350,7 +350,7 @@ class Watch:
 
     def _check_limits(self) -> None:
         """Measure the program, and stop it, or tell it that its time is up, if it exceeds a limit."""
-        pids = processes(self.known)
+        pids = processes(self.supervisor_pids)
         spent = self._measure(pids)
         # The mean of CPU time and time awake: a second of work counts as one, a second of sleep as half.
         self.dialogue.spent_seconds = (self.cpu + spent.awake) / 2
