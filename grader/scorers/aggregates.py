@@ -102,12 +102,12 @@ def metrics(report: Report, scorer_rows: list[Metric]) -> list[Metric]:
 def missing_group_notes(declared: Benchmark, samples: Sequence[SampleResult]) -> list[str]:
     """Return a note if no graded task is in a grouping or group that the main metric needs, so that it has no value."""
     labels = {label for sample in samples for label in sample.labels()}
-    present = labels | {label.partition("=")[0] for label in labels}
-    absent = [name for name in (*declared.levels, *(declared.f1_of or ())) if name not in present]
-    if not samples or not absent:
+    labels_and_groupings = labels | {label.partition("=")[0] for label in labels}
+    missing = [name for name in (*declared.levels, *(declared.f1_of or ())) if name not in labels_and_groupings]
+    if not samples or not missing:
         return []
     name = _main_name(aggregation_of(declared, ()))
-    return [f"There is no {name}: no graded task has {' or '.join(absent)} (`mean_over`, `f1_of` in benchmark.toml)."]
+    return [f"There is no {name}: no graded task has {' or '.join(missing)} (`mean_over`, `f1_of` in benchmark.toml)."]
 
 
 # --- means over groups, F1 of two groups ------------------------------------------------------------------------------

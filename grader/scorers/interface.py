@@ -406,9 +406,9 @@ class Scorer(ABC, Generic[B, T]):
 
         Raises NothingPairedError if the sides share no observation.
         """
-        declared = aggregates.compare_main_metric(before, after, name, group)
-        if declared is not None:
-            return declared
+        main_metric = aggregates.compare_main_metric(before, after, name, group)
+        if main_metric is not None:
+            return main_metric
         first, second = (self.observations(side.report, name, side.reading, group) for side in (before, after))
         return None if first is None or second is None else compare_paired(first, second, after, name, group)
 

@@ -84,11 +84,11 @@ class OwnWords:
             return True
         if body.endswith(_FINISHED):
             return False
-        last = body.rpartition("\n")[2]
-        if _GOES_ON.search(last.lower()):
+        last_line = body.rpartition("\n")[2]
+        if _GOES_ON.search(last_line.lower()):
             return True
-        before_last = last[:-1] + "x"  # the end of the text is no boundary
-        return len(body) > _LONG_TEXT and BOUNDARY.search(before_last) is not None
+        before_end = last_line[:-1] + "x"  # the end of the text is no boundary
+        return len(body) > _LONG_TEXT and BOUNDARY.search(before_end) is not None
 
     @cached_property
     @heuristic(13, False)
@@ -188,10 +188,10 @@ def without_other_questions(text: str, question: str, answers: re.Pattern[str] |
 def _span_of_question(text: str, question: str, headings: list[tuple[int, int]]) -> tuple[int, int]:
     """Return the span of the part that answers a question, of those between the headings (start, end) of questions."""
     ends = [start for start, _ in headings[1:]] + [len(text)]
-    asked = frozenset(_WORDS.findall(question.lower()))
+    question_words = frozenset(_WORDS.findall(question.lower()))
     for (_, start), end in zip(headings, ends, strict=True):
         # As long as the question with other blanks and marks: the answer behind it is not compared.
-        if _begins_with_question(text[start : min(end, start + 2 * len(question) + 40)], asked):
+        if _begins_with_question(text[start : min(end, start + 2 * len(question) + 40)], question_words):
             return start, end
     before_first = headings[0][0]
     if all(wordings.COURTESY.match(text.lower(), *span) for span in sentences_in(text[:before_first])):
@@ -199,13 +199,13 @@ def _span_of_question(text: str, question: str, headings: list[tuple[int, int]])
     return 0, before_first
 
 
-def _begins_with_question(piece: str, asked: frozenset[str]) -> bool:
+def _begins_with_question(piece: str, question_words: frozenset[str]) -> bool:
     """Whether a piece begins with a question, given by its words; "the second largest" is not "the largest"."""
     words = frozenset(_WORDS.findall(piece.lower()))
     sentence = piece.lower().lstrip().partition("?" if "?" in piece else "\n")[0]
     first_words = frozenset(_WORDS.findall(sentence))
-    has_question = bool(asked) and len(asked & words) >= _SAME_QUESTION * len(asked)
-    return has_question and len(first_words & asked) >= _SAME_QUESTION * len(first_words)
+    has_question = bool(question_words) and len(question_words & words) >= _SAME_QUESTION * len(question_words)
+    return has_question and len(first_words & question_words) >= _SAME_QUESTION * len(first_words)
 
 
 # --- sentences -------------------------------------------------------------------------------------------------------

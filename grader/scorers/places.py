@@ -83,18 +83,18 @@ def claims(reply: OwnWords) -> list[Claim]:
 
 def _claims(reply: OwnWords) -> list[Claim]:
     """Return containers and marks, and what is declared or chosen in words outside of them."""
-    contained = [*_containers(reply), *_marks(reply)]
-    declared = [*_declarations(reply), *_declarations_before(reply)]
-    last_form = max((claim.outer_span[0] for claim in (*contained, *declared)), default=0)
+    in_containers = [*_containers(reply), *_marks(reply)]
+    declarations = [*_declarations(reply), *_declarations_before(reply)]
+    last_form = max((claim.outer_span[0] for claim in (*in_containers, *declarations)), default=0)
     after = max(0, last_form - _NEAR_FORM)  # what is chosen long before the last form does not count
-    chosen = [*_choices(reply, after), *_choices_before(reply, after)]
-    spans = [claim.outer_span for claim in contained]
-    outside = [
+    choices = [*_choices(reply, after), *_choices_before(reply, after)]
+    spans = [claim.outer_span for claim in in_containers]
+    outside_containers = [
         claim
-        for claim in (*declared, *chosen)
+        for claim in (*declarations, *choices)
         if not any(claim.outer_span[0] < end and start <= claim.end for start, end in spans)
     ]
-    return sorted([*contained, *outside], key=lambda claim: claim.outer_span)
+    return sorted([*in_containers, *outside_containers], key=lambda claim: claim.outer_span)
 
 
 # --- containers and marks --------------------------------------------------------------------------------------------
@@ -574,10 +574,10 @@ def _to_this_question(
     """
     if _are_same(valued, same):
         return valued
-    asked = frozenset(_TOKEN.findall(reply.question.lower()))
+    question_words = frozenset(_TOKEN.findall(reply.question.lower()))
     starts = [0, *(settled.claim.outer_span[1] for settled in valued)]
     texts = [reply.lower[start : settled.claim.outer_span[0]] for start, settled in zip(starts, valued, strict=False)]
-    overlaps = [len(asked & set(_TOKEN.findall(text))) for text in texts]
+    overlaps = [len(question_words & set(_TOKEN.findall(text))) for text in texts]
     if max(overlaps) < _WORDS_IN_COMMON:
         is_list_of_answers = len(valued) > 2 and not any(map(_is_reasoning, texts))
         return valued[-1:] if is_list_of_answers else valued

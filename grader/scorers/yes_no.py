@@ -149,15 +149,15 @@ def _statement_polarity(reply: str, question: str) -> bool | None:
     A question with a negation or "only" is not compared: to agree with it can mean either.
     """
     question, reply = _spelled_out(question.rpartition("?")[0] or question), _spelled_out(reply)
-    asked = _content_words(question)
-    if not asked or _NEGATION.search(question) or "only" in question:
+    question_words = _content_words(question)
+    if not question_words or _NEGATION.search(question) or "only" in question:
         return None
     polarities: set[_Polarity] = set()
     earlier: list[str] = []
     has_pronoun = False
     for clause in _CLAUSES.sub("\n", reply).splitlines():
         has_pronoun = has_pronoun or _PRONOUN.match(clause) is not None
-        polarities.add(_clause_polarity(clause, asked, earlier, has_pronoun=has_pronoun))
+        polarities.add(_clause_polarity(clause, question_words, earlier, has_pronoun=has_pronoun))
         earlier += _content_words(clause)
     polarities.discard("unrelated")
     return polarities == {"yes"} if polarities in ({"yes"}, {"no"}) else None
@@ -167,26 +167,26 @@ _Polarity = Literal["yes", "no", "open", "unrelated"]
 """open: about what was asked, but it neither says nor denies it."""
 
 
-def _clause_polarity(clause: str, asked: list[str], earlier: list[str], *, has_pronoun: bool) -> _Polarity:
+def _clause_polarity(clause: str, question_words: list[str], earlier: list[str], *, has_pronoun: bool) -> _Polarity:
     """Return what a clause says of what was asked; `earlier` are the words of the clauses before it."""
     words, negations = _content_words(clause), [*_NEGATION.finditer(clause)]
     if _OPEN.search(clause) or len(negations) > 1:
-        return "unrelated" if {*asked}.isdisjoint(words) else "open"
+        return "unrelated" if {*question_words}.isdisjoint(words) else "open"
     if not negations:
-        return "yes" if _is_all(words, asked, has_pronoun=has_pronoun) else "unrelated"
+        return "yes" if _is_all(words, question_words, has_pronoun=has_pronoun) else "unrelated"
     before, denied = _content_words(clause[: negations[0].start()]), _content_words(clause[negations[0].end() :])
     # In "not in the car", "he is not outside", the negation does not govern what was asked.
-    is_governed = bool(denied) and denied[0] in asked and asked[-1] in denied
+    is_governed = bool(denied) and denied[0] in question_words and question_words[-1] in denied
     subject = [word for word in before or earlier if word not in denied]
-    denies = is_governed and _is_all([*subject, *denied], asked, has_pronoun=has_pronoun)
+    denies = is_governed and _is_all([*subject, *denied], question_words, has_pronoun=has_pronoun)
     return "no" if denies else "unrelated"
 
 
-def _is_all(words: list[str], asked: list[str], *, has_pronoun: bool) -> bool:
+def _is_all(words: list[str], question_words: list[str], *, has_pronoun: bool) -> bool:
     """Whether words have all that was asked, in its order; a pronoun can stand for the first of them."""
-    shared = [word for word in words if word in asked]
-    missing = len(asked) - len(shared)
-    return bool(shared) and missing <= (1 if has_pronoun else 0) and shared == asked[missing:]
+    shared = [word for word in words if word in question_words]
+    missing = len(question_words) - len(shared)
+    return bool(shared) and missing <= (1 if has_pronoun else 0) and shared == question_words[missing:]
 
 
 def _spelled_out(text: str) -> str:

@@ -107,9 +107,9 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     def scored_columns(self, split: str) -> list[str] | None:
         """Return the columns that scoring reads."""
         columns = self.columns
-        own = columns.answer, columns.kind, columns.options, columns.letter
-        shared = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
-        return distinct(*shared, *own)
+        of_answers = columns.answer, columns.kind, columns.options, columns.letter
+        of_all = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
+        return distinct(*of_all, *of_answers)
 
 
 class AnswerTask(Task, frozen=True, kw_only=True):

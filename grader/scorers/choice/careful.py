@@ -224,9 +224,10 @@ class ChoiceReader:
             return Selection(frozenset(letters), start, max(end, start + 1), "option_text")
         if text is not None:
             return Selection(frozenset(text.letter), start, max(text.end, start + 1), "option_text")
-        inside = [label for label in labels if start <= label.start < end]
-        if len(inside) == 1 and inside[0].is_certain and self._standing(inside[0].start, inside[0].end) == "named":
-            return self._from_label(inside[0], "declaration")
+        labels_inside = [label for label in labels if start <= label.start < end]
+        label = labels_inside[0] if len(labels_inside) == 1 else None
+        if label is not None and label.is_certain and self._standing(label.start, label.end) == "named":
+            return self._from_label(label, "declaration")
         if self.reply.heeds_refusals and wordings.REFUSES.search(self.lower, start, end):
             return Selection(frozenset(), *claim.outer_span, "refusal")
         return None
@@ -269,14 +270,14 @@ class ChoiceReader:
 
     def _from_line_label(self, claim: Claim, label: Label, start: int, end: int) -> Selection | None:
         """Return the label of a line. A line of a list of options, or the next one behind it, is no answer."""
-        rest = self.unmarked[min(label.end, end) : end].strip(" \t.,:;!)]*\"'-")
-        if (rest or label.has_text) and self._is_item(start):
+        behind_label = self.unmarked[min(label.end, end) : end].strip(" \t.,:;!)]*\"'-")
+        if (behind_label or label.has_text) and self._is_item(start):
             return None
         item_above = _ITEM.match(self.lower[: claim.start].rstrip("\n").rpartition("\n")[2])
         is_next_item = item_above is not None and ord(item_above[1].upper()) + 1 == ord(min(label.letters))
         if is_next_item:
             return None
-        if not rest:
+        if not behind_label:
             return self._from_label(label, "own_line")
         is_first = not self.lower[: claim.start].strip()
         return self._leading_label(label, end) if is_first else None
@@ -440,11 +441,11 @@ class ChoiceReader:
     def _by_verdicts(self) -> Selection | None:
         """Return the only option that a list of the options calls right."""
         lines = [*wordings.VERDICTS.finditer(self.lower)]
-        right = [line for line in lines if wordings.RIGHT.search(line[0]) and not wordings.WRONG.search(line[0])]
-        letters = {line["letter"].upper() for line in right}
+        right_lines = [line for line in lines if wordings.RIGHT.search(line[0]) and not wordings.WRONG.search(line[0])]
+        letters = {line["letter"].upper() for line in right_lines}
         if len(lines) < 2 or len(letters) != 1 or not letters <= set(self.options.letters):
             return None
-        return Selection(frozenset(letters), *right[0].span("letter"), "conclusion")
+        return Selection(frozenset(letters), *right_lines[0].span("letter"), "conclusion")
 
     def _letters_as_texts(self, start: int, end: int) -> list[OptionText]:
         """Return where a capital is an option's whole text, and no label ("the formula C"); A and I are words, too."""
@@ -534,15 +535,16 @@ def _select_whole(text: str, offset: int, options: ChoiceOptions) -> Selection |
     is_letter = len(body) == 1 and body.isascii() and body.isalpha()
     if is_letter and body.upper() in options:
         return Selection(frozenset(body.upper()), *span, "bare_letter")
-    same = options.letters_with_text(text)
-    if is_letter and not same:
+    letters_of_text = options.letters_with_text(text)
+    if is_letter and not letters_of_text:
         return Selection(frozenset(body.upper()), *span, "bare_letter")
     letters = _letters_in(body, options)
     if len(letters) == 1 and not body.isdecimal():
         return Selection(letters, *span, "bare_letter")
-    if same:
-        detail = f"the text of {' and '.join(same)}"
-        return Selection(frozenset(same), *span, "option_text", ("option_text", detail) if len(same) > 1 else None)
+    if letters_of_text:
+        detail = f"the text of {' and '.join(letters_of_text)}"
+        problem = ("option_text", detail) if len(letters_of_text) > 1 else None
+        return Selection(frozenset(letters_of_text), *span, "option_text", problem)
     return Selection(letters, *span, "ordinal" if body.isdecimal() else "several_letters") if letters else None
 
 

@@ -125,10 +125,10 @@ def options_read_as_empty(rows: Rows, benchmark: ChoiceBenchmark) -> dict[int, s
     empty = {}
     for number, row in enumerate(rows.rows):
         gold = cell(row.get(benchmark.columns.answer))
-        present = [letter for letter in letters if cell(row.get(letter)) is not None]
-        if gold not in letters or gold in present or not present:
+        filled_letters = [letter for letter in letters if cell(row.get(letter)) is not None]
+        if gold not in letters or gold in filled_letters or not filled_letters:
             continue
-        if gold in full or letters.index(gold) < letters.index(present[-1]):
+        if gold in full or letters.index(gold) < letters.index(filled_letters[-1]):
             empty[number] = gold
     return empty
 

@@ -34,16 +34,16 @@ def ask_judge(
     from grader.judge import JudgeQuestion
     from grader.judge.prompts import choice_prompt
 
-    decided = _wrong_trials(replies, absent, version) if circular else {}
-    asked: dict[str, ChoiceReply] = {}
+    wrong_trials = _wrong_trials(replies, absent, version) if circular else {}
+    reply_by_key: dict[str, ChoiceReply] = {}
     for reply in replies:
         reply.readings_to_judge = frozenset(
             name
             for name in READINGS
-            if _needs_judge(reply, name, version) and _trial(reply) not in decided.get(name, frozenset())
+            if _needs_judge(reply, name, version) and _trial(reply) not in wrong_trials.get(name, frozenset())
         )
         if reply.readings_to_judge:
-            asked[reply.item.id if not reply.sample else f"{reply.item.id}@{reply.sample}"] = reply
+            reply_by_key[reply.item.id if not reply.sample else f"{reply.item.id}@{reply.sample}"] = reply
     questions = [
         JudgeQuestion(
             qid=key,
@@ -56,10 +56,10 @@ def ask_judge(
             ),
             accept=partial(_is_readable, reply, version),
         )
-        for key, reply in asked.items()
+        for key, reply in reply_by_key.items()
     ]
     for key, answer in session.judge.ask(questions).items():
-        _store_answer(asked[key], answer, version)
+        _store_answer(reply_by_key[key], answer, version)
 
 
 def _wrong_trials(

@@ -169,12 +169,12 @@ def _vlmevalkit_letter(text: str, options: Mapping[str, str], version: str) -> C
             start = text.index(refusal)
             return read_as("Z", "refusal", (start, start + len(refusal)))
     tokens = text.translate(_SEPARATORS_TO_BLANKS).split()
-    present = [letter for letter in options if letter in tokens]
-    if len(present) == 1:
-        letter = present[0]
+    letters_as_tokens = [letter for letter in options if letter in tokens]
+    if len(letters_as_tokens) == 1:
+        letter = letters_as_tokens[0]
         if version == "vlmevalkit-2025-07" or tokens.index(letter) >= len(tokens) - _LAST_TOKENS:
             return read_as(letter, "token", _token_span(text, letter))
-    elif not present and "Z" in tokens:
+    elif not letters_as_tokens and "Z" in tokens:
         return read_as("Z", "token", _token_span(text, "Z"))
     if version == "vlmevalkit-2026-06":
         match = _ANSWER_IS.search(text)
@@ -193,10 +193,11 @@ def _vlmevalkit_text(text: str, options: Mapping[str, str], version: str) -> Cho
     lowered = text.lower()
     if version != "vlmevalkit-2025-07" and len(lowered) > 2 * sum(map(len, options.values())):
         return None
-    inside = [letter for letter, option in options.items() if option.lower() in lowered]
-    if len(inside) != 1:
+    letters = [letter for letter, option in options.items() if option.lower() in lowered]
+    if len(letters) != 1:
         return None
-    start = lowered.index(options[inside[0]].lower())
+    option = options[letters[0]].lower()
+    start = lowered.index(option)
     # Lower-casing can make a text longer; then its positions are not valid in the raw text.
     same_length = len(lowered) == len(text)
-    return read_as(inside[0], "option_text", (start, start + len(options[inside[0]].lower())) if same_length else None)
+    return read_as(letters[0], "option_text", (start, start + len(option)) if same_length else None)

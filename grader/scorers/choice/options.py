@@ -170,19 +170,19 @@ class ChoiceOptions:
     @heuristic("C11-latex-declaration", False)
     def is_text_of(self, letter: str, text: str) -> bool:
         """Whether a text is an option's text but for its marks, blanks and LaTeX."""
-        own = self.lower_texts.get(letter, "")
-        if len(text) > 2 * len(own) + 2 * _MARGIN:
+        option_text = self.lower_texts.get(letter, "")
+        if len(text) > 2 * len(option_text) + 2 * _MARGIN:
             return False
-        form = _MARK.sub("", own).strip(".")
-        return bool(form) and _MARK.sub("", text.lower()).strip(".") == form
+        bare_text = _MARK.sub("", option_text).strip(".")
+        return bool(bare_text) and _MARK.sub("", text.lower()).strip(".") == bare_text
 
     @heuristic("g5-mc-longer-option-reworded", False)
     def may_mean_longer_option(self, letter: str, lower: str) -> bool:
         """Whether a text has words of an option that is longer than this one and contains its text."""
-        own = self.lower_texts[letter]
-        longer = [t for k, t in self.lower_texts.items() if k != letter and own in t]
+        option_text = self.lower_texts[letter]
+        longer_texts = [t for k, t in self.lower_texts.items() if k != letter and option_text in t]
         words = set(lower.strip(" .").split())
-        return any((set(t.split()) - set(own.split()) - _COMMON) & words for t in longer)
+        return any((set(t.split()) - set(option_text.split()) - _COMMON) & words for t in longer_texts)
 
     def text_at(self, lower: str, start: int) -> OptionText | None:
         """Return the longest option text that begins at a position of a lower-cased text; None if none does."""

@@ -96,9 +96,9 @@ def read_mmmu(text: str, options: Mapping[str, str]) -> ChoiceReading:
 def read_mmmu_pro(text: str, options: Mapping[str, str]) -> ChoiceReading:
     """Return the only letter after the last "Answer:", else as `read_mmmu`, but letters may end words and sentences."""
     head, colon, tail = text.rpartition("Answer:")
-    inside = [k for k in options if k in tail.strip()] if colon else []
-    if len(inside) == 1:
-        return read_as(inside[0], "answer_colon", (len(head), len(text)))
+    letters_in_tail = [k for k in options if k in tail.strip()] if colon else []
+    if len(letters_in_tail) == 1:
+        return read_as(letters_in_tail[0], "answer_colon", (len(head), len(text)))
     padded = _padded(text)
     for rule, form, placed in (
         ("parenthesised", "({})", "({})"),
@@ -280,12 +280,12 @@ def _multilingual_patterns() -> list[re.Pattern[str]]:
 
 def read_blink(text: str, options: Mapping[str, str]) -> ChoiceReading:
     """Return the letter that is the whole reply, else the only one in brackets of the last part, or of the reply."""
-    alone = re.fullmatch(r"([A-E])|\(([A-E])\)", text)
-    if alone is not None:
-        return _among(alone[1] or alone[2], "bare_letter", alone.span(), options)
-    known = {f"({letter})" for letter in options}
-    anywhere, last = known & set(text.split()), known & set(text.rpartition("\n\n")[2].split())
-    letters = last if len(last) == 1 else anywhere
+    whole_reply = re.fullmatch(r"([A-E])|\(([A-E])\)", text)
+    if whole_reply is not None:
+        return _among(whole_reply[1] or whole_reply[2], "bare_letter", whole_reply.span(), options)
+    option_marks = {f"({letter})" for letter in options}
+    marks, last_marks = option_marks & set(text.split()), option_marks & set(text.rpartition("\n\n")[2].split())
+    letters = last_marks if len(last_marks) == 1 else marks
     return read_as(letters.pop()[1], "parenthesised", None) if len(letters) == 1 else _UNREAD
 
 
@@ -310,8 +310,8 @@ def read_cambrian_whole(text: str, options: Mapping[str, str]) -> ChoiceReading:
 
 def read_gaokao(text: str, options: Mapping[str, str]) -> ChoiceReading:
     """Return the last of the capitals A to D, also within a word."""
-    *_, last = [None, *re.finditer("[A-D]", text)]
-    return _UNREAD if last is None else _among(last[0], "last_letter", last.span(), options)
+    letters = [*re.finditer("[A-D]", text)]
+    return _among(letters[-1][0], "last_letter", letters[-1].span(), options) if letters else _UNREAD
 
 
 _TRIGGER = re.compile(

@@ -125,9 +125,9 @@ def mean_metrics(subjects: Sequence[SubjectMetrics]) -> SubjectMetrics:
 
 def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectMetrics, SubjectMetrics]:  # noqa: B008
     """Return the metrics if all unscored rows were wrong, and if all were right."""
-    settled = counts._replace(step_unscored=0, reason_unscored=0, lost_correct=0, lost_incorrect=0)
-    worst = settled._replace(fn=counts.fn + counts.lost_correct, fp=counts.fp + counts.lost_incorrect)
-    best = settled._replace(
+    without_unscored = counts._replace(step_unscored=0, reason_unscored=0, lost_correct=0, lost_incorrect=0)
+    worst = without_unscored._replace(fn=counts.fn + counts.lost_correct, fp=counts.fp + counts.lost_incorrect)
+    best = without_unscored._replace(
         tp=counts.tp + counts.lost_correct,
         tn=counts.tn + counts.lost_incorrect,
         step=counts.step + counts.step_unscored + counts.lost_incorrect,

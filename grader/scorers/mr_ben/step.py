@@ -183,8 +183,7 @@ def _quoted_line(field_lines: list[str], program: list[str]) -> str | None:
     """Return the line of a program that a field quotes, alone or in backticks; the longest of several in one line."""
     # Of lines that differ only in whitespace, the first one stays.
     originals = {without_whitespace(line): line.strip() for line in reversed(program) if line.strip()}
-    # A line with a fence counts last: "```python" is no quotation.
-    for line in sorted(field_lines, key=lambda line: line.lstrip().startswith("```")):
+    for line in field_lines:
         span = _IN_BACKTICKS.search(line)
         for candidate in (line, span[2] if span else ""):
             text = without_whitespace(candidate)
