@@ -199,6 +199,7 @@ def simplify_numbers(text: str) -> str:
 
 
 def _without_latex(text: str) -> str:
+    """Return numbers, roots, fractions and units of LaTeX as plain signs."""
     # A wrapper can stand in another one.
     text = _WRAPPER.sub(r"\1", _WRAPPER.sub(r"\1", text))
     text = _ROOT.sub(lambda m: f"√{m[1] or m[2]}", text)

@@ -55,6 +55,7 @@ def with_oddities(samples: Iterable[SampleResult], oddities: Oddities) -> list[S
 
 
 def _with_oddities(sample: SampleResult, oddities: Oddities) -> SampleResult:
+    """Return a sample with its filter and the first that applies: a broken row, a failure, what the log says."""
     key = sample.qid, sample.sample
     if sample.careful.outcome is Outcome.NOT_JUDGED:
         return sample

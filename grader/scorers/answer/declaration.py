@@ -75,6 +75,7 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
         )
 
     def _protocol_problem(self, name: str, protocol: AnswerProtocol) -> str:
+        """Return what is wrong with a protocol's rule or reader; empty if they are valid."""
         if protocol.rule == JUDGE:
             return (
                 "" if self.judge_prompt else f"protocols.{name}: rule = 'judge' needs a judge_prompt and judge_grades"
@@ -88,6 +89,7 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
         return ""
 
     def _judge_problem(self) -> str:
+        """Return what is wrong with the judge's prompt and grades; empty if they are valid."""
         if (self.judge_prompt is None) != (self.judge_grades == {}):
             return "judge_prompt and judge_grades belong together: give both, or none"
         names = list(self.judge_grades.values())

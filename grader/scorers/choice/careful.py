@@ -180,6 +180,7 @@ class ChoiceReader:
         return selection._replace(rule=rule)
 
     def _from_small_reply(self, content: str, offset: int) -> Selection | None:
+        """Return the options that a container's content says as a reply; `offset` is its position."""
         reply = OwnWords(content, "", self.reply.question, self.reply.options)
         reading = _read(reply, self.options, is_content=True)
         if reading.span is None or reading.outcome == "no_answer":

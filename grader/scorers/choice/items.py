@@ -300,6 +300,7 @@ def _first_pass(qid: str, stride: int) -> str:
 
 
 def _options(row: Row, question: str, benchmark: ChoiceBenchmark) -> dict[str, str]:
+    """Return letter -> text, from the question's text, one column, or a column a letter; raises ValueError."""
     if benchmark.options_in_text:
         return options_in(question, benchmark.prompt)
     if benchmark.columns.options:

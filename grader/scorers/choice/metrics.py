@@ -62,21 +62,19 @@ def circular_observations(samples: list[SampleResult], reading: ReadingName) -> 
 def with_unit_outcomes(samples: list[SampleResult]) -> list[SampleResult]:
     """Return the samples, each with its question's outcome, which explains why a correct letter may earn no credit."""
     rounds = grouped(samples, lambda sample: (sample.observation, sample.sample))
-    outcomes = {key: _unit_outcome(members) for key, members in rounds.items()}
+    outcomes = {
+        key: UnitOutcome(official=_outcome(members, "official"), careful=_outcome(members, "careful"))
+        for key, members in rounds.items()
+    }
     return [_with_outcome(sample, outcomes[sample.observation, sample.sample]) for sample in samples]
 
 
-def _unit_outcome(members: list[SampleResult]) -> UnitOutcome:
-    official, careful = (
-        _as_outcome(_all_passes_correct(judged, name))
-        if (judged := judged_samples(members, name))
-        else Outcome.NOT_JUDGED
-        for name in READINGS
-    )
-    return UnitOutcome(official=official, careful=careful)
-
-
-def _as_outcome(question: Observation) -> Outcome:
+def _outcome(members: list[SampleResult], reading: ReadingName) -> Outcome:
+    """Return the outcome of one round of a question's passes."""
+    judged = judged_samples(members, reading)
+    if not judged:
+        return Outcome.NOT_JUDGED
+    question = _all_passes_correct(judged, reading)
     if question.low != question.high:
         return Outcome.UNSCORED
     return Outcome.CORRECT if question.high else Outcome.WRONG

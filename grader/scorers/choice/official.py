@@ -190,6 +190,7 @@ def _token_span(text: str, token: str) -> tuple[int, int] | None:
 
 
 def _vlmevalkit_text(text: str, options: Mapping[str, str], version: str) -> ChoiceReading | None:
+    """Return the only option whose text a reply has, as `can_infer_text`; since 2025-08, not in a long reply."""
     lowered = text.lower()
     if version != "vlmevalkit-2025-07" and len(lowered) > 2 * sum(map(len, options.values())):
         return None

@@ -87,6 +87,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         return tasks, [*self._restored_notes(declared, rows), *self._missing_column_notes(declared, rows)]
 
     def _restored_notes(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
+        """Return a note on the gold options whose text "None" pandas has read as an empty cell."""
         restored = choice_items.options_read_as_empty(rows, declared)
         if not restored:
             return []
@@ -97,6 +98,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         ]
 
     def _missing_column_notes(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
+        """Return a note on the declared letters without a column, whose options no row has."""
         if declared.options_in_text or declared.columns.options is not None:
             return []
         columns = {name for row in rows.rows for name in row}

@@ -162,6 +162,7 @@ def _facts(reading: MrBenReading, credit: Credit) -> ReadingFacts:
 
 
 def _reading(reply: Response, reading: MrBenReading, credit: Credit, judge_error: str) -> Reading:
+    """Return the result of a row in one reading; `judge_error` is why the judge did not decide about its reason."""
     answer: str | None = reading.correctness
     if answer == "incorrect" and not reply.gold.correct:
         # Officially a line of code is not parsed but compared unchanged.
@@ -197,6 +198,7 @@ def _outcome(gold: GoldRow, reading: MrBenReading, credit: Credit) -> tuple[Outc
 
 
 def _sample_without_response(task: MrBenTask) -> SampleResult:
+    """Return the result of a missing response, under `--missing wrong`: no answer, and nothing right."""
     reading = missing_reading(Outcome.NO_ANSWER)
     nothing = ReadingFacts(correctness=None, step=False, reason=False)
     facts = MrBenFacts(gold=task.row["Model_Solution_Correctness"], official=nothing, careful=nothing)
@@ -233,6 +235,7 @@ def _as_judge_reply(answer: JudgeReply) -> JudgeReply:
 
 
 def _question(reply: Response, template: str | None) -> JudgeQuestion:
+    """Return the judge's question whether a response names the error; for coding, its line is a part of the reason."""
     from grader.judge import JudgeQuestion
     from grader.judge.prompts import error_reason_prompt
 

@@ -157,6 +157,7 @@ def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows
 
 
 def _subject_files(place: Path, subjects: list[str]) -> list[Path]:
+    """Return the files of a folder that are subjects', or the one file that was given; raises UsageError."""
     if place.is_file() and place.stem in subjects:
         return [place]
     if not place.is_dir():
@@ -170,6 +171,7 @@ def _subject_files(place: Path, subjects: list[str]) -> list[Path]:
 
 
 def _rows(path: Path, content: bytes, problems: list[str]) -> list[Row]:
+    """Return a file's rows with their subject, and add what is wrong with them to `problems`."""
     try:
         questions = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=dict[str, list[Row]])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -233,6 +235,7 @@ def _task(qid: str, row: Row) -> MrBenTask:
 
 
 def _blocks(row: Row, gold: GoldRow) -> Iterator[Block]:
+    """Yield what a page shows of a row; the annotated error is closed."""
     sections = [("Options", "Options", True), ("Solution under review", "Model_Solution_Steps", True)]
     if not gold.correct:
         sections.append(("Error, as annotated", "Model_Solution_Error_Reason", False))
