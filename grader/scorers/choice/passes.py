@@ -69,8 +69,8 @@ def ids_of_later_passes(items: Mapping[str, Item], stride: int) -> list[str]:
 
 def _passes_of_first(item: Item) -> int:
     """Return the official number of passes of a question, from its first pass: a last "All of the above" stays."""
-    stays = len(item.options) > 2 and _ABOUT_OTHERS.search(list(item.options.values())[-1])
-    return len(item.options) - bool(stays)
+    has_fixed_last = len(item.options) > 2 and _ABOUT_OTHERS.search(list(item.options.values())[-1])
+    return len(item.options) - bool(has_fixed_last)
 
 
 def with_groups_of_first(items: dict[str, Item]) -> dict[str, Item]:
@@ -90,11 +90,11 @@ def notes_on_passes(items: Iterable[Item]) -> list[str]:
     orders = {question: {tuple(item.options.items()) for item in members} for question, members in passes.items()}
     repeated = [question for question, members in passes.items() if len(orders[question]) < len(members)]
     texts = {question: {frozenset(item.options.values()) for item in members} for question, members in passes.items()}
-    unlike = [question for question in passes if len(texts[question]) > 1]
+    unequal = [question for question in passes if len(texts[question]) > 1]
     problems = (
         (incomplete, "fewer passes in the data than their options require (scored on the passes present)"),
         (repeated, "two passes in the data with the same order of options"),
-        (unlike, "passes in the data that do not have the same options"),
+        (unequal, "passes in the data that do not have the same options"),
     )
     return [f"Questions with {what}: {len(ids)} ({first_ids(ids)})." for ids, what in problems if ids]
 
@@ -102,8 +102,8 @@ def notes_on_passes(items: Iterable[Item]) -> list[str]:
 def _expected_passes(members: list[Item]) -> int:
     """Return the official number of passes of a question: that of its options, without one that keeps its place."""
     options = members[0].options
-    fixed = [k for k, text in options.items() if all(item.options.get(k) == text for item in members)]
-    has_fixed = len(members) > 1 and len(fixed) == 1
+    fixed_letters = [k for k, text in options.items() if all(item.options.get(k) == text for item in members)]
+    has_fixed = len(members) > 1 and len(fixed_letters) == 1
     return len(options) - has_fixed
 
 

@@ -64,12 +64,10 @@ def read_mmlu_pro(text: str, options: Mapping[str, str], steps: int = 3) -> Choi
     if colons:
         # The source's pattern is greedy within a line: of the first line that has one, the last.
         line_end = text.find("\n", colons[0].start())
-        last = [match for match in colons if line_end < 0 or match.start() < line_end][-1]
-        return _among(last[2], "answer_colon", last.span(1), options)
-    span = None
-    for letter in _ALONE.finditer(text) if steps > 2 else ():
-        span = letter.span()
-    return _UNREAD if span is None else _among(text[slice(*span)], "last_letter", span, options)
+        colon = [match for match in colons if line_end < 0 or match.start() < line_end][-1]
+        return _among(colon[2], "answer_colon", colon.span(1), options)
+    letters = [*_ALONE.finditer(text)] if steps > 2 else []
+    return _among(letters[-1][0], "last_letter", letters[-1].span(), options) if letters else _UNREAD
 
 
 def _among(letter: str, rule: str, span: tuple[int, int] | None, options: Mapping[str, str]) -> ChoiceReading:
@@ -294,8 +292,8 @@ def read_cambrian(text: str, options: Mapping[str, str]) -> ChoiceReading:
     low = text.lower().strip()
     for words in ("answer is", "answer is:", "answer:"):
         low = low.split(words)[-1]
-    first = low.strip().lstrip("(")[:1].upper()
-    return read_as(first, "phrase", None) if first in options else _UNREAD
+    letter = low.strip().lstrip("(")[:1].upper()
+    return read_as(letter, "phrase", None) if letter in options else _UNREAD
 
 
 def read_cambrian_whole(text: str, options: Mapping[str, str]) -> ChoiceReading:
@@ -328,8 +326,8 @@ def after_trigger(text: str) -> int:
 def read_zero_shot_cot(text: str, options: Mapping[str, str]) -> ChoiceReading:
     """Return the first capital of the answer that is an option's letter, also within a word."""
     start = after_trigger(text)
-    first = min((index for letter in options if (index := text.find(letter, start)) >= 0), default=-1)
-    return read_as(text[first], "first_letter", (first, first + 1)) if first >= 0 else _UNREAD
+    position = min((index for letter in options if (index := text.find(letter, start)) >= 0), default=-1)
+    return read_as(text[position], "first_letter", (position, position + 1)) if position >= 0 else _UNREAD
 
 
 def guess_note(samples: list[SampleResult], options: Mapping[str, Mapping[str, str]], version: str) -> list[Note]:

@@ -110,14 +110,15 @@ def _verdict(reply: OwnWords, claim: Claim, *, prose: bool = True) -> Stance | N
         return _verdict_in_prose(reply, claim) if prose else None
     if claim.form == "sentence":
         return None
-    stances = ((start, read) for start, line in _first_lines(reply, claim) if (read := stance(line)))
-    start, read = next(stances, (0, None))
-    if read is None:
+    stances = ((start, statement) for start, line in _first_lines(reply, claim) if (statement := stance(line)))
+    start, statement = next(stances, (0, None))
+    if statement is None:
         return None
     # A line of its own must be a verdict as a whole; a field has its heading.
-    if claim.form == "line" and not (read.leading and _CLAUSE_END.match(reply.unmarked_lower, start + read.end)):
+    ends_clause = _CLAUSE_END.match(reply.unmarked_lower, start + statement.end) is not None
+    if claim.form == "line" and not (statement.is_leading and ends_clause):
         return None
-    return read._replace(start=start + read.start, end=start + read.end)
+    return statement._replace(start=start + statement.start, end=start + statement.end)
 
 
 def _verdict_in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
@@ -128,13 +129,13 @@ def _verdict_in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
         subject = _SUBJECT.search(sentence) or _NO_FAULT.match(sentence)
         if end <= claim.start or subject is None or _REPAIRED.search(sentence, 0, subject.start()):
             continue
-        read = stance(sentence[subject.end() :])
-        if read is None or not read.leading or read.says not in ("right", "wrong"):
+        statement = stance(sentence[subject.end() :])
+        if statement is None or not statement.is_leading or statement.says not in ("right", "wrong"):
             continue
-        if _CLAUSE_END.match(sentence, subject.end() + read.end):
+        if _CLAUSE_END.match(sentence, subject.end() + statement.end):
             offset = max(start, claim.start) + subject.end()
-            stances.append(read._replace(start=offset + read.start, end=offset + read.end))
-    if len({read.says for read in stances}) > 1:
+            stances.append(statement._replace(start=offset + statement.start, end=offset + statement.end))
+    if len({statement.says for statement in stances}) > 1:
         return stances[-1]._replace(says="mixed")
     return stances[-1] if stances else None
 

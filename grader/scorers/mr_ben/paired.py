@@ -59,7 +59,9 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
     )
 
 
-def levels(before: Rows, after: Rows, name: str, weights: Weights, subject: str | None = None) -> tuple[float, float]:
+def metric_values(
+    before: Rows, after: Rows, name: str, weights: Weights, subject: str | None = None
+) -> tuple[float, float]:
     """Return the metric before and after, on the questions that both runs have; raises ValueError if there is none."""
     pairs = [_metric_pair(kinds, name, weights) for kinds in _subjects(before, after, subject)]
     earlier, later = (math.fsum(values) / len(pairs) for values in zip(*pairs, strict=True))

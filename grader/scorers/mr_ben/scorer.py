@@ -156,7 +156,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         """Compare one metric by the effect of each question on the change; the parse success rate is only reported."""
         if name not in mr_score.METRICS:
             return super().compare(before, after, name, group)
-        from grader.scorers.mr_ben.paired import difference, levels
+        from grader.scorers.mr_ben.paired import difference, metric_values
 
         weights = _run_weights(after.report)
         first, second = mr_ben_metrics.facts_of_both(before, after)
@@ -164,7 +164,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             raise UsageError("These runs cannot be compared: they have different subjects.")
         subject = None if group is None else group.partition("=")[2]
         try:
-            value_before, value_after = levels(first, second, name, weights, subject)
+            value_before, value_after = metric_values(first, second, name, weights, subject)
             change = difference(first, second, name, weights, subject)
         except ValueError:
             raise NothingPairedError from None

@@ -21,7 +21,7 @@ class Stance(NamedTuple):
     """hedged: "mostly correct"; mixed: both right and wrong; doubt: says that it cannot tell."""
     start: int
     end: int
-    leading: bool
+    is_leading: bool
     """Whether the line begins with it, so that it is the line's statement and not a remark."""
 
 
@@ -91,14 +91,14 @@ def stance(line: str) -> Stance | None:
     match = _SHORT.match(line)
     if match is None:
         return None
-    return Stance(cast("Says", match.lastgroup), *match.span(match.lastgroup or 0), leading=True)
+    return Stance(cast("Says", match.lastgroup), *match.span(match.lastgroup or 0), is_leading=True)
 
 
 def _mention(match: re.Match[str], line: str) -> Stance:
     """Return what a match of `_MENTION` says: its groups are called `right_0`, `right_1`, ..."""
     says = cast("Says", (match.lastgroup or "").partition("_")[0])
-    leads = _LEAD_IN.issuperset(WORD.findall(line, 0, match.start()))
-    return Stance(says, *match.span(), leading=leads)
+    is_leading = _LEAD_IN.issuperset(WORD.findall(line, 0, match.start()))
+    return Stance(says, *match.span(), is_leading=is_leading)
 
 
 def _deciding_mention(mentions: list[Stance], line: str) -> Stance:
@@ -110,7 +110,7 @@ def _deciding_mention(mentions: list[Stance], line: str) -> Stance:
         return first._replace(says="hedged") if is_limited else first
     if last.says in ("right", "wrong") and WITHDRAWN.search(line, first.end, last.start):
         return last
-    if first.leading and not (first.says == "right" and _LIMITED.search(line, first.end)):
+    if first.is_leading and not (first.says == "right" and _LIMITED.search(line, first.end)):
         return first
     return first._replace(says="doubt" if "doubt" in kinds else "mixed")
 
