@@ -419,8 +419,8 @@ def settle(
     to this one.
     """
     withdrawn = withdrawn_before(reply.lower)
-    standing = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn]
-    valued, unread = _forms_with_value(reply, [claim for claim in standing if claim.form in _STRONG], value)
+    current_claims = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn]
+    valued, unread = _forms_with_value(reply, [claim for claim in current_claims if claim.form in _STRONG], value)
     if unread is not None and unread.form != "declaration":
         return Settled(unread, None)
     if valued:
@@ -429,7 +429,7 @@ def settle(
         end_of_forms = _end_of_unread(reply, unread)
     else:
         end_of_forms = 0
-    valued += _weak_with_value(reply, standing, valued, end_of_forms, value)
+    valued += _weak_with_value(reply, current_claims, valued, end_of_forms, value)
     if valued:
         return _last(reply, _to_this_question(reply, valued, same) if by_words else valued, same)
     settled = _without_form(reply, max(withdrawn, end_of_forms), value, same)
@@ -438,14 +438,15 @@ def settle(
 
 def _weak_with_value(
     reply: OwnWords,
-    standing: list[Claim],
+    current_claims: list[Claim],
     strong: list[Settled[Value]],
     end: int,
     value: Callable[[Claim], Value | None],
 ) -> list[Settled[Value]]:
     """Return choices and conclusions with a value that stand behind the strong forms, or correct the last one."""
-    claims_ = [] if reply.loops else [claim for claim in standing if claim.form in _WEAK]
-    weak = [claim for claim in claims_ if claim.start >= end or _corrects(claim, strong)]
+    weak: list[Claim] = []
+    if not reply.loops:
+        weak += [c for c in current_claims if c.form in _WEAK and (c.start >= end or _corrects(c, strong))]
     if strong:
         weak += _conclusions(reply, end)
     weak.sort(key=lambda claim: claim.outer_span)
