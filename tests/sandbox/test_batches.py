@@ -38,7 +38,8 @@ def answered(said: Any, count: int) -> bool:
     return bool([said.feed(b"\0\0\0\2{}") for _ in range(count)][-1])
 
 
-def test_batches_grow_from_one_call_and_hold_every_call_once() -> None:
+def test_batches_grow_from_one_call_and_hold_every_call_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialogue.time, "monotonic", lambda: 0.0)
     calls = [call(number) for number in range(200)]
     said = dialogue.LockStep(-1, calls)
     sizes, found, done = [], [], answered(said, 1)
