@@ -281,9 +281,9 @@ class LockStep(_Replies):
         batch = bytearray()
         now = time.monotonic()
         self._is_quick = self._is_quick and now - self._batch_start < QUICK_SECONDS
-        end = self._sent + (self._batch_size if self._is_quick else 1)
+        size = self._batch_size if self._is_quick else 1
         self._batch_size, self._batch_start = min(2 * self._batch_size, MAX_CALLS_AHEAD), now
-        for call in self._requests[self._sent : end]:
+        for call in self._requests[self._sent : self._sent + size]:
             self._add_request(batch, call.encode())
             if len(batch) > _BATCH_BYTES:
                 break
