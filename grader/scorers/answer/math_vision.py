@@ -91,15 +91,15 @@ def _normalise_latex(text: str) -> str:
         return text
     text = f"0{text}" if text[0] == "." else text
     if "sqrt" in text:
-        text = _with_fractions(re.sub(r"\\sqrt(?=[^{])(.)", r"\\sqrt{\1}", text))
+        text = with_fractions(re.sub(r"\\sqrt(?=[^{])(.)", r"\\sqrt{\1}", text))
     if text == "0.5":
         return "\\frac{1}{2}"
     ratio = re.fullmatch(r"(-?(?:0|[1-9]\d*))/(-?(?:0|[1-9]\d*))", text)
     return f"\\frac{{{ratio[1]}}}{{{ratio[2]}}}" if ratio else text
 
 
-def _with_fractions(text: str) -> str:
-    r"""Write `\frac12` as `\frac{1}{2}`; where nothing follows, nothing is changed (in `official`, an error)."""
+def with_fractions(text: str) -> str:
+    r"""Write `\frac12` as `\frac{1}{2}`; if too little follows one, nothing is changed."""
     first, *others = text.split("\\frac")
     for part in others:
         if part.startswith("{"):

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grader.files.json_text import as_list
 from grader.scorers.answer import published
-from grader.scorers.answer.math_vision import is_math_vision_gold, read_math_vision
+from grader.scorers.answer.math_vision import is_math_vision_gold, read_math_vision, with_fractions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -88,16 +88,10 @@ def _with_roots(text: str) -> str:
 
 def _with_fractions(text: str) -> str:
     r"""Write `\frac12` as `\frac{1}{2}`; raises IndexError where nothing follows."""
-    first, *others = text.split("\\frac")
-    for part in others:
-        if part[0] == "{":
-            first += "\\frac" + part
-        elif len(part) < 2:
-            return text
-        else:
-            below = part[1] if part[1] == "{" else f"{{{part[1]}}}"
-            first += f"\\frac{{{part[0]}}}{below}{part[2:]}"
-    return first
+    too_short = [part for part in text.split("\\frac")[1:] if len(part) < 2 and part != "{"]
+    if too_short and not too_short[0]:
+        raise IndexError("a fraction has no content")
+    return with_fractions(text)
 
 
 def _as_fraction(text: str) -> str:
