@@ -169,13 +169,16 @@ def _main_observations(
     """
     credits_, labels = _credits_and_groups(samples, reading)
 
-    def influences(bound: str) -> dict[str, float]:
+    def values_by_unit(bound: str) -> dict[str, float]:
         numbers = {unit: getattr(credit, bound) for unit, credit in credits_.items()}
         known = {unit: number for unit, number in numbers.items() if number is not None}
         part = _aggregate(known, labels, aggregation.mean_over, aggregation)
-        return _values_with_influence(part) if part is not None and part.number_of_means >= fewest_parts else {}
+        if part is None or part.number_of_means < fewest_parts:
+            return {}
+        number = len(part.influences)
+        return {unit: part.value + number * influence for unit, influence in part.influences.items()}
 
-    values, lows, highs = influences("value"), influences("low"), influences("high")
+    values, lows, highs = values_by_unit("value"), values_by_unit("low"), values_by_unit("high")
     return [
         Observation(value=values.get(unit), low=lows[unit], high=highs[unit], cluster=credit.cluster)
         for unit, credit in credits_.items()
@@ -259,10 +262,6 @@ def _weighted_sum(parts: list[tuple[_Part, float]]) -> _Part:
     value = sum(weight * part.value for part, weight in parts)
     number_of_means = sum(part.number_of_means for part, _ in parts)
     return _Part(value=value, slopes=slopes, influences=influences, number_of_means=number_of_means)
-
-
-def _values_with_influence(part: _Part) -> dict[str, float]:
-    return {unit: part.value + len(part.influences) * influence for unit, influence in part.influences.items()}
 
 
 # --- sets of tasks ----------------------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def _words_to_compare(sentence: str, gold: str) -> tuple[list[str], list[str]]:
     """Return the words of a sentence, and those of a gold text without its article and full stop."""
     words, gold_words = (_TOKEN.findall(fold_text(text).replace("[", "").replace("]", "")) for text in (sentence, gold))
     if gold.strip().startswith("["):  # a list: "1, 2 and 3" says [1, 2, 3]
-        words, gold_words = (_items(texts) for texts in (words, gold_words))
+        words, gold_words = ([w.strip(_OUTER) for w in text if w != "and"] for text in (words, gold_words))
     gold_words = [*gold_words[:-1], *(word.rstrip(".") for word in gold_words[-1:])]
     if len(gold_words) > 1 and gold_words[0] in ("a", "an", "the"):
         del gold_words[0]
@@ -152,10 +152,6 @@ def _is_framed(words: list[str], gold_words: list[str], question: str) -> bool:
         if not _is_list_item(words, start, end) and all(word in frame for word in bare[:start] + bare[end:]):
             return True
     return False
-
-
-def _items(words: list[str]) -> list[str]:
-    return [word.strip(_OUTER) for word in words if word != "and"]
 
 
 def _is_list_item(words: list[str], start: int, end: int) -> bool:

@@ -108,7 +108,9 @@ def _without_careful_facts(sample: SampleResult) -> SampleResult:
 
 def _sample(reply: Response, answer: JudgeReply | None) -> SampleResult:
     """Return the result of a response; `answer` is the judge's, None if it was not asked."""
-    judge_text = None if answer is None else _readable_text(answer)
+    judge_text = None
+    if answer is not None:  # also a reply without a decision: the official scorer reads any
+        judge_text = answer.text if answer.text is not None else answer.unreadable
     official = _official_credit(reply, judge_text)
     careful = mr_ben.credit_careful(reply.gold, reply.careful, _decision(answer))
     judge_error = "" if answer is None else answer.error
@@ -132,11 +134,6 @@ def _sample(reply: Response, answer: JudgeReply | None) -> SampleResult:
 
 
 _LONGEST_JUDGE_TEXT = 4000
-
-
-def _readable_text(answer: JudgeReply) -> str | None:
-    """Return the judge's reply, also one without a decision: the official scorer reads any; None if there is none."""
-    return answer.text if answer.text is not None else answer.unreadable
 
 
 def _official_credit(reply: Response, judge_text: str | None) -> Credit:
