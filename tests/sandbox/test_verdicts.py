@@ -32,7 +32,7 @@ HONEST = [
     ("class Bad(ValueError):\n    pass\ndef solution(a):\n    raise Bad('no')", "try:\n    solution(1)\nexcept Exception as e:\n    assert type(e).__name__ == 'Bad' and isinstance(e, ValueError)\nelse:\n    assert False"),
     ("import random\ndef solution(a):\n    return random.randint(0, 10**9)", "import random\nrandom.seed(5)\nx = solution(0)\nrandom.seed(5)\nassert random.randint(0, 10**9) == x"),
     ("import random\ndef solution(a):\n    return random.randint(0, 1 << 29)", "import random\nrandom.seed(3)\nx = solution(0)\nrandom.seed(3)\nassert solution(0) == x"),
-    ("import numpy as np\ndef solution(a):\n    return float(np.random.rand())", "import numpy as np\nnp.random.seed(5)\nx = solution(0)\nnp.random.seed(5)\nassert np.random.rand() == x"),
+    ("import numpy as np\ndef solution(a):\n    return float(np.random.rand())", "import numpy as np\nnp.random.seed(seed=5)\nx = solution(0)\nnp.random.seed(5)\nassert np.random.rand() == x"),
     ("def solution(a=0):\n    return int(input()) + int(input())", "import io, sys\nsys.stdin = io.StringIO('3\\n4\\n5\\n6\\n')\nassert solution() == 7\nassert sys.stdin.readline() == '5\\n'"),
     ("def solution(a=0):\n    return int(input()) + int(input())", "import io, sys\nfor _ in range(2):\n    sys.stdin = io.StringIO('3\\n4\\n')\n    assert solution() == 7"),
     ("def solution(a):\n    return __name__", "assert solution(1) == __name__"),

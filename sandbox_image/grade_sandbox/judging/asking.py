@@ -76,9 +76,10 @@ class TestState:
         """Replace a module's `seed`, so that a call carries the last seed. One that cannot be sent becomes 0."""
         seed = module.seed
 
-        def record_and_seed(value: Any = None, *more: Any) -> Any:
+        def record_and_seed(*args: Any, **kwargs: Any) -> Any:
+            value = next(iter((*args, *kwargs.values())), None)
             self._seeds[name] = value if type(value) in {int, str, float} else 0
-            return seed(value, *more)
+            return seed(*args, **kwargs)
 
         module.seed = record_and_seed
 
