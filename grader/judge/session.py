@@ -92,10 +92,10 @@ def _endpoint(options: Options, observer: Observer, template: str | None) -> Ite
         session = JudgeSession(judge=judge, template=template)
         yield session
     session.provenance = judge.provenance()
-    session.notes = [_cost(session.provenance)]
+    session.notes = [_cost_sentence(session.provenance)]
 
 
-def _cost(judge: JudgeProvenance) -> str:
+def _cost_sentence(judge: JudgeProvenance) -> str:
     silent = judge.failed - judge.unreadable
     failed = f", {counted(silent, 'question')} without a reply" if silent else ""
     if judge.unreadable:

@@ -73,22 +73,24 @@ def gather(
 ) -> ShownTasks:
     """Return the tasks and images of a report's samples; add the missing ones to `gaps`.
 
-    `rows` are those that were just graded, `path` is that of the data. If there are neither, a file with the name in
-    the report is searched in `folders`.
+    The data is the first of: `rows`, which were just graded; the file at `path`; a file in `folders` with the name and
+    the content of the graded data; what the prediction file carries; the declared data.
     """
     scorer = scorer_of(report)
     try:
         data = None if rows is None else _Data(rows, path)
         if data is None and path is None:
             data = _find_data(report, declared, scorer, folders)
-        data = data or _Data(_read_rows(report, declared, scorer, file, path), path)
+        if data is None:
+            data = _Data(_read_rows(report, declared, scorer, file, path), path)
         if not _is_unchanged(report, data.rows):
             gaps.append(Gap(what="questions", why=f"The data ({data.rows.origin}) is not the data that was graded."))
             return ShownTasks()
         qids = [record.qid for record in file.records] if file else []
         all_tasks, _ = scorer.complete(declared, data.rows, tasks_of(scorer, declared, report.split, data.rows), qids)
     except DataUnavailableError:
-        changed = next((path for path in _candidate_data_files(report, folders)), None)
+        # None of these files has the content of the graded data, or one of them would have been read.
+        changed = next(iter(_candidate_data_files(report, folders)), None)
         hint = "" if changed is None else f" ({changed.name} beside the results is not the data that was graded.)"
         why = f"The data of {declared.id} ({report.split}) is not on this machine; give it with --data.{hint}"
         gaps.append(Gap(what="questions", why=why))

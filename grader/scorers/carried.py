@@ -29,7 +29,7 @@ def carried_rows(
     """
     if not formats.format_named(file.format).has_task:
         return None
-    make = _row_with_options_in_text if in_text else partial(_row, letters=letters, options=options)
+    make = _row_with_options_in_text if in_text else partial(_row, letters=letters, options_column=options)
     pairs = [make(record, file, benchmark) for record in file.records]
     if sum(not is_complete for _, is_complete in pairs) > BROKEN_SHARE * len(pairs):
         return None
@@ -49,13 +49,13 @@ def _row_with_options_in_text(record: PredictionRecord, file: PredictionFile, be
 
 
 def _row(
-    record: PredictionRecord, file: PredictionFile, benchmark: Benchmark, letters: str, options: str
+    record: PredictionRecord, file: PredictionFile, benchmark: Benchmark, letters: str, options_column: str
 ) -> tuple[Row, bool]:
     """Return the row that a record carries, and whether it has all parts: one that lacks some is a broken row."""
     evidence, id_column = evidence_of(record, file, benchmark), benchmark.columns.id
-    row: Row = {id_column: record.qid, **task_row_of(record)}
+    row: Row = {id_column: record.qid, **task_row_of(record)}  # the id's column is the first one
     row[id_column] = record.qid  # also where the record's own data has another id
-    has_options = _add_options(row, evidence, letters, options)
+    has_options = _add_options(row, evidence, letters, options_column)
     question = benchmark.columns.question
     if question and question not in row:
         row[question] = evidence.question or evidence.prompt or None

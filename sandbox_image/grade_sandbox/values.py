@@ -269,7 +269,7 @@ def _kind_of_other(value: Any, context: Context) -> str:
         return table
     if hasattr(cls, "__next__") and not isinstance(value, io.IOBase):
         return "iterator"
-    return _kind_of_user_object(value, cls)
+    return _kind_of_unlisted_class(value, cls)
 
 
 def _kind_of_class(cls: type[Any], context: Context) -> str:
@@ -282,8 +282,8 @@ def _kind_of_class(cls: type[Any], context: Context) -> str:
     raise UnsendableError(f"the class {cls.__name__}")
 
 
-def _kind_of_user_object(value: Any, cls: type[Any]) -> str:
-    """Return the kind of an object of any other class; raises UnsendableError.
+def _kind_of_unlisted_class(value: Any, cls: type[Any]) -> str:
+    """Return the kind of an object whose class is not built in; raises UnsendableError.
 
     Of a library's objects, only named tuples and what can be called are sent. One of the program's is sent as an object
     of the built-in class from which its class derives; else as a function if it can be called, or as its attributes.

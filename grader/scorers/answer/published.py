@@ -65,6 +65,7 @@ def read_first_box(text: str) -> str | None:
 
 def read_processbench(text: str) -> str | None:
     """Return the integer of the last box."""
+    # Behind the last brace, each "\\boxed{" would be searched to the end of the text.
     boxes = _BOXED.findall(text[: text.rfind("}") + 1])
     try:
         return str(int(boxes[-1].strip())) if boxes else None

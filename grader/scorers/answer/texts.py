@@ -288,7 +288,7 @@ def is_equal(answer: str, gold: str, comparer: Comparer) -> bool | None:
         return False
     if bool(_BARE_LIST.fullmatch(answer)) != bool(_BARE_LIST.fullmatch(gold)) and (answer_number or gold_number):
         return False
-    return comparer.equal(in_latex(answer), in_latex(gold))
+    return comparer.equal(to_latex(answer), to_latex(gold))
 
 
 def is_same_expression(answer: str, gold: str) -> bool:
@@ -296,7 +296,7 @@ def is_same_expression(answer: str, gold: str) -> bool:
     answer_number, gold_number = _number(answer), _number(gold)
     if answer_number is not None and gold_number is not None:
         return answer_number.same_amount(gold_number)
-    return in_latex(answer).replace(" ", "") == in_latex(gold).replace(" ", "")
+    return to_latex(answer).replace(" ", "") == to_latex(gold).replace(" ", "")
 
 
 def _number(text: str) -> Number | None:
@@ -304,8 +304,8 @@ def _number(text: str) -> Number | None:
     return None if _BARE_LIST.fullmatch(body) else as_number(body)
 
 
-def in_latex(text: str) -> str:
-    """Return an expression without marks of form, and with the signs of LaTeX."""
+def to_latex(text: str) -> str:
+    """Return an expression without formatting marks, with the signs of LaTeX."""
     text = text.strip(" $.")
     for pattern, sign in _FORMATS:
         text = pattern.sub(sign, text)

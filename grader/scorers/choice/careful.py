@@ -333,7 +333,7 @@ class ChoiceReader:
         letter = self.options.letter_of_statements(self.lower[claim.start : claim.end])
         if letter:
             return Selection(frozenset(letter), claim.start, claim.end, "option_text")
-        return self._by_text(claim.start, claim.end) or self._by_yes_or_no(claim)
+        return self._by_text_or_number(claim.start, claim.end) or self._by_yes_or_no(claim)
 
     def _from_asserted(self, labels: list[Label]) -> Selection | None:
         """Return the options that all labels name together; none if several labels name different ones."""
@@ -374,7 +374,7 @@ class ChoiceReader:
         letters = frozenset[str]().union(*(label.letters for label in labels))
         if labels:
             return self._from_label(labels[-1], "conclusion") if len(letters) == 1 else None
-        return self._by_text(start, end)
+        return self._by_text_or_number(start, end)
 
     def _asserted_labels(self, start: int, end: int) -> list[Label]:
         """Return the labels in a span that are named, and not denied, considered or compared."""
@@ -400,8 +400,8 @@ class ChoiceReader:
 
     # --- texts of options, and replies about all of them ---
 
-    def _by_text(self, start: int, end: int) -> Selection | None:
-        """Return the only option whose text a span asserts, or denies if the question asks for what is not so."""
+    def _by_text_or_number(self, start: int, end: int) -> Selection | None:
+        """Return the only option whose text counts in a span (`_counted_texts`); without any text, by its number."""
         texts = self.options.texts_in(self.lower, start, end) or self._letters_as_texts(start, end)
         if "=" in self.lower:  # a derivation: its numbers are no answers
             texts = [text for text in texts if any(map(str.isalpha, self.lower[text.start : text.end]))]

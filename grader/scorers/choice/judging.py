@@ -132,7 +132,10 @@ def _is_readable(reply: ChoiceReply, version: str, text: str) -> bool:
 
 
 def _store_answer(reply: ChoiceReply, answer: JudgeReply, version: str) -> None:
-    """Store the judge's answer as each reading reads it, and why there is none, for a reading that cannot read it."""
+    """Store the judge's answer as each reading reads it.
+
+    A reading that cannot read it shows `judge_problem`: nothing arrived, or not a letter (`JudgeReply.error`).
+    """
     text = answer.text if answer.text is not None else answer.unreadable or ""
     reply.judge_problem = f"the rules read no letter, and the judge gave none ({answer.error})"
     readings = {name: _judge_reading(name, reply, version, text) for name in reply.readings_to_judge}

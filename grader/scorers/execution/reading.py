@@ -123,7 +123,7 @@ def _is_confirmed(verdict: Verdict) -> bool:
 
 
 def _reading_of_confirmed(official: Reading | None, difference: str) -> Reading:
-    """Return the reading of a program whose answers are right, whatever the official run says.
+    """Return the reading of a program whose answers are right: a pass, unless its official failure is its own fault.
 
     `difference`: what the recovered program does otherwise than the official one.
     """
@@ -133,7 +133,7 @@ def _reading_of_confirmed(official: Reading | None, difference: str) -> Reading:
     # The recovered program is another one than the official evaluator ran, so it may well end otherwise.
     if difference:
         return msgspec.structs.replace(passed, detail=f"passes once the program {difference}", rule="recovered")
-    # The same program fails beside the tests. A failed assertion or a timeout is then its own fault.
+    # The same program fails officially, in the process of the tests. A failed assertion or a timeout is its own fault.
     if official.outcome not in _OUTCOMES_OF_THE_EVALUATOR:
         return official
     return msgspec.structs.replace(passed, detail=f"its answers are right; officially: {official.detail}")

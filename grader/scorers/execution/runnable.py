@@ -47,7 +47,7 @@ def _runnable_script(tests: str, entry_point: str, program: str) -> str:
         calls = [call for node in body for call in _test_calls(node)]
     calls = calls or [ast.unparse(node) for guard in body if isinstance(guard, ast.If) for node in guard.body]
     if calls:
-        return "\n".join([_script([node for node in needed if not _is_left_to_runner(node)]), *calls, ""])
+        return "\n".join([_script([node for node in needed if not _is_runner_call_or_main_guard(node)]), *calls, ""])
     if has_calls(node for node in body if not isinstance(node, _DEFINITIONS)):
         return tests
     raise BadRowError("its tests only define names and call nothing, so every program would pass")
@@ -67,7 +67,7 @@ def _without_program_imports(tests: str) -> tuple[str, list[ast.stmt]]:
 
 def _is_test(node: ast.stmt, definitions: set[str]) -> bool:
     """Whether a statement outside functions and classes tests something itself, or uses the tests' own definitions."""
-    if isinstance(node, _DEFINITIONS) or _is_left_to_runner(node):
+    if isinstance(node, _DEFINITIONS) or _is_runner_call_or_main_guard(node):
         return False
     parts = list(ast.walk(node))
     return any(
@@ -75,7 +75,7 @@ def _is_test(node: ast.stmt, definitions: set[str]) -> bool:
     )
 
 
-def _is_left_to_runner(node: ast.stmt) -> bool:
+def _is_runner_call_or_main_guard(node: ast.stmt) -> bool:
     """Whether a statement leaves the start to a framework, or is run only in the main module."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         return ast.unparse(node.value.func) in _RUNNER_CALLS

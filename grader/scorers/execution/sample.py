@@ -55,7 +55,8 @@ class Sample:
     @property
     def candidates(self) -> list[Candidate]:
         """The candidates whose verdicts are wanted."""
-        # With inputs, the official reading needs the completion's answers, so it runs even if careful does not use it.
+        # Without a linter's result, infrastructure failed, and the official completion cannot be judged.
+        # With inputs, the official reading needs its answers, even if careful has another program (`is_missing`).
         needs_completion = self.lint is not None and (self.has_inputs or not self.program.is_missing)
         candidates = [self.completion] if needs_completion else []
         return candidates if self.recovered_completion is None else [*candidates, self.recovered_completion]

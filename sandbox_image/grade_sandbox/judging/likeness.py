@@ -249,7 +249,7 @@ class Likeness:
 
 
 def _comparison_context(tests: Tests) -> JudgeContext:
-    """Return a context that reads the objects of classes that the program must write as objects of empty classes."""
+    """Return a context with an empty class for each class that the program must define, to read its objects."""
     _, classes, stubs = tests.compiled.execute_signature()
     context = JudgeContext(classes)
     names = [name for name, stub in stubs.items() if isinstance(stub, type)]

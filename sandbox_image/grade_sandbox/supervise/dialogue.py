@@ -60,7 +60,7 @@ class Dialogue:
         """Process received bytes; return True when nothing more is to come. Raises GarbageError."""
         raise NotImplementedError
 
-    def _complete(self, part: bytes) -> list[bytes]:
+    def _take_messages(self, part: bytes) -> list[bytes]:
         """Return the messages that are now complete, as bytes."""
         self._buffer += part
         messages = []
@@ -100,7 +100,7 @@ class OneResult(Dialogue):
         self._fields = fields
 
     def feed(self, part: bytes) -> bool:
-        for data in self._complete(part):
+        for data in self._take_messages(part):
             self.result = _message(data, self._fields)
             return True
         return False
@@ -117,7 +117,7 @@ class Results(OneResult):
         self.ended: dict[str, Any] | None = None
 
     def feed(self, part: bytes) -> bool:
-        for data in self._complete(part):
+        for data in self._take_messages(part):
             message = _message(data, self._fields)
             if "ended" in message:
                 self.ended = message
@@ -237,7 +237,7 @@ class LockStep(_Replies):
         return len(self.replies) + (self.hello is not None) if self._max_answer_bytes else 0
 
     def feed(self, part: bytes) -> bool:
-        for message in self._complete(part):
+        for message in self._take_messages(part):
             if self.is_time_up:
                 if self._take_late(message):
                     return True
@@ -303,7 +303,7 @@ class ScriptRuns(_Replies):
         return len(self.replies)
 
     def feed(self, part: bytes) -> bool:
-        if any(map(self._take, self._complete(part))):
+        if any(map(self._take, self._take_messages(part))):
             return True
         if self.hello is not None and not self.pending:
             self._queue_inputs()

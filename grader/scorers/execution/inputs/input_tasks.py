@@ -236,7 +236,7 @@ class InputTasks:
         return max(task_seconds, min(MOST_SECONDS, by_reference))
 
     def _make_harness_variant(self, candidate: Candidate) -> Candidate:
-        """Return the program as the protocol's harness runs it; the same one if it has none, or changes nothing."""
+        """Return the program as the protocol's harness runs it; the same one if the careful reading runs it so, too."""
         source, prelude, function = candidate.source, self._protocol.prelude, self._cases(candidate.qid).function
         if not self._protocol.harness:
             return candidate
