@@ -156,6 +156,9 @@ class ChoiceOptions:
     @heuristic("g5-mc-tiny-values", [])
     def _letters_with_number(self, amount: Number) -> list[str]:
         """Return [letter] if exactly one option is this amount, with its unit; else []."""
+        # A word that is no known unit is none of the options' units: "5 furlongs" is not "5 nm" (g5-mc-another-unit).
+        if amount.unit and not amount.is_measure and any(option.is_measure for option in self._numbers.values()):
+            return []
         letters = [k for k, own in self._numbers.items() if own.same_amount(amount)]
         return letters if len(letters) == 1 else []
 

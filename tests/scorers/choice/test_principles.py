@@ -241,7 +241,7 @@ def test_equal_quantities_are_the_same_answer(said: str, option: str) -> None:
         assert letter(form.format(said), options) == "B", form
 
 
-@each("said", ["20 m", "2 cm", "-20 cm", "20 kg", "20.5"])
+@each("said", ["20 m", "2 cm", "-20 cm", "20 kg", "20.5", "20 furlongs"])
 def test_another_quantity_is_another_answer(said: str) -> None:
     assert letter(said, {"A": "20 cm", "B": "30 cm"}) is None
 
