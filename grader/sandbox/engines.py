@@ -111,8 +111,9 @@ def get_json(engine: EngineAddress, path: str) -> dict[str, Any] | None:
 def access_problem() -> str | None:
     """Return why no engine can be used, if the user may not connect to the socket of one; else None."""
     for engine in candidates():
-        if not engine.is_podman and isinstance(_connection_error(engine.address), PermissionError):
-            path = engine.address.removeprefix("unix://")
+        scheme, _, path = engine.address.partition("://")
+        # Joining a group helps with a local socket only.
+        if scheme == "unix" and not engine.is_podman and isinstance(_connection_error(engine.address), PermissionError):
             return (
                 f"You may not use the Docker engine (permission denied on {path}): join the group docker, "
                 "or use --sandbox bubblewrap."

@@ -78,6 +78,16 @@ def test_docker_is_preferred_to_podman(runtime: Path) -> None:
     assert found.name == "rootless Docker"
 
 
+def test_a_network_that_refuses_connections_is_no_lack_of_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:2375")
+    monkeypatch.setattr("socket.create_connection", refuse)
+    assert engines.find() is None
+    assert engines.access_problem() is None
+
+
 # Root connects to every socket, unless it gives up doing so.
 HELD = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.getuid() == 0 else []
 EXAMINED = """

@@ -84,18 +84,19 @@ class ProgramScorer:
     def forget(self, qid: str) -> None:
         """Forget what is known of a task."""
         self._states.forget(qid)
+        self._locks.pop(qid, None)
 
     @property
     def lost_sandboxes(self) -> int:
         """Number of sandboxes lost so far."""
         return self._executor.queue.lost
 
-    def score(self, asked: Sequence[ScoreRequest]) -> list[SampleResult]:
+    def score(self, requests: Sequence[ScoreRequest]) -> list[SampleResult]:
         """Return one result per sample; raises InfrastructureError."""
         with Spool() as spool:
-            errors = {qid: self._prepare(qid, spool) for qid in dict.fromkeys(request.qid for request in asked)}
-            refusals = [self._refusal(request, errors) for request in asked]
-            accepted = [request for request, refusal in zip(asked, refusals, strict=True) if refusal is None]
+            errors = {qid: self._prepare(qid, spool) for qid in dict.fromkeys(request.qid for request in requests)}
+            refusals = [self._refusal(request, errors) for request in requests]
+            accepted = [request for request, refusal in zip(requests, refusals, strict=True) if refusal is None]
             graded = self._grade(accepted, spool)
             return [next(graded) if refusal is None else refusal for refusal in refusals]
 

@@ -99,6 +99,13 @@ def test_a_careful_reading_needs_no_official_run(graded: program_scorer.ProgramS
     assert pool.kinds == ["record", "lint", "answer", "judge"]
 
 
+def test_only_the_run_itself_still_knows_a_task_that_is_forgotten(graded: program_scorer.ProgramScorer) -> None:
+    score(graded, [ScoreRequest(qid="plain", text=program("a"))])
+    graded.forget("plain")
+    knowing = [name for name, value in vars(graded).items() if isinstance(value, dict) and "plain" in value]
+    assert knowing == ["_tasks"]
+
+
 def test_official_runs_are_those_asked_for_and_come_last(graded: program_scorer.ProgramScorer, pool: Scripted) -> None:
     asked = [
         ScoreRequest(qid="plain", text=program("a"), official=True),
