@@ -95,8 +95,8 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         """
         tasks: dict[str, T] = {}
         problems: list[str] = []
-        duplicates: set[str] = set()
-        """Those of the problems that stop only their rows."""
+        duplicates: list[str] = []
+        """Those of the problems that stop only their rows. Two can be the same text: a line may have several rows."""
         broken: dict[str, list[tuple[str, str]]] = {}
         """Why rows are broken -> their positions and ids."""
         for number, row in enumerate(self.rows, 1):
@@ -114,14 +114,15 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
             if task.id in tasks:
                 task = msgspec.structs.replace(tasks[task.id], broken=_DUPLICATE, gold=None)
                 problems.append(f"{where}: {quoted(task.id)} is a duplicate: an earlier row has it")
-                duplicates.add(problems[-1])
+                duplicates.append(problems[-1])
             elif task.broken:
                 broken.setdefault(task.broken, []).append((where, task.id))
             tasks[task.id] = task
         broken_rows = list(_broken_rows(broken))
         if len(duplicates) + len(broken_rows) > BROKEN_SHARE * len(self.rows):
             return tasks, problems + broken_rows
-        return tasks, [problem for problem in problems if problem not in duplicates]
+        harmless = set(duplicates)
+        return tasks, [problem for problem in problems if problem not in harmless]
 
 
 def _missing_column(error: KeyError, row: Row) -> str:

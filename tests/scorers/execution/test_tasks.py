@@ -46,6 +46,15 @@ def test_every_row_that_lacks_something_is_named() -> None:
     ]
 
 
+def test_many_rows_with_one_id_on_one_line_are_an_error() -> None:
+    items = [ROW] * 4 + [ROW | {"qid": f"q{number}"} for number in range(2, 30)]
+    minified = Rows(rows=items, origin="tasks.json", digest="", place="tasks.json", lines=[1] * len(items))
+    with pytest.raises(InputError) as caught:
+        read_tasks(minified, HUMANEVAL_V)
+    line = 'tasks.json:1: "q1" is a duplicate: an earlier row has it'
+    assert caught.value.problems == [f"{line} (also at line 1 and line 1)"]
+
+
 def test_a_broken_row_among_many_stops_only_itself() -> None:
     every = [ROW | {"qid": f"q{number}"} for number in range(30)]
     made = read_tasks(rows(*every, ROW | {"qid": "odd", "test_script": "assert ("}), HUMANEVAL_V)
