@@ -1,4 +1,4 @@
-"""The options, in groups that several commands share, and how their values are parsing_callback."""
+"""The options, in groups that several commands share, and how their values are parsed."""
 
 from __future__ import annotations
 

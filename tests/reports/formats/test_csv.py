@@ -18,7 +18,7 @@ HEADER = (
 
 
 def unguarded(cell: str) -> str:
-    """Return the original text of a guard_formula cell."""
+    """Return the original text of a guarded cell."""
     return re.sub(rf"^'(?='*[\t\r\n])|(^|[;\t\r\n])'(?={_SIGN})", r"\g<1>", cell)
 
 
