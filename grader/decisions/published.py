@@ -74,10 +74,10 @@ def models(reports: Iterable[Report], metric: str, published: Published) -> list
 
 
 def notes(name: str, report: Report, metric: str, published: Published) -> Iterator[str]:
-    """Yield the settings of a run that differ from the published ones, or are not published."""
-    if report.provenance.inference.get("mode") not in published.modes:
+    """Yield the settings of a run that differ from the published ones, or are unknown."""
+    if not _published_mode(report, published):
         mode = published.modes[_mode(report, published)]
-        yield f"{name}: its file does not say the prompt mode; it is shown among {mode}."
+        yield f"{name}: its file does not say a published prompt mode; it is shown among {mode}."
     samples = max(len(members) for members in by_task(report.samples).values())
     published_samples = published.samples.get(metric, samples)
     if samples != published_samples:
@@ -86,8 +86,12 @@ def notes(name: str, report: Report, metric: str, published: Published) -> Itera
 
 
 def _mode(report: Report, published: Published) -> str:
-    """Return the prompt mode of a run; if its file does not say it, the mode with the most published models."""
+    """Return the prompt mode of a run; if its file does not say a published one, that of most published models."""
+    most_common = max(published.modes, key=lambda name: sum(name in modes for modes in published.models.values()))
+    return _published_mode(report, published) or most_common
+
+
+def _published_mode(report: Report, published: Published) -> str:
+    """Return the prompt mode that a run's file says; empty if it is not a published one. A file can say any JSON."""
     mode = report.provenance.inference.get("mode")
-    if mode in published.modes:
-        return str(mode)
-    return max(published.modes, key=lambda name: sum(name in modes for modes in published.models.values()))
+    return mode if isinstance(mode, str) and mode in published.modes else ""

@@ -21,7 +21,7 @@ def run(value: float = 30.0, *, tasks: int = 253, number: int = 1, **fields: Any
     return report(samples, benchmark="humaneval-v", protocol="v2", metrics=[metric], **fields)
 
 
-def mode(name: str) -> Provenance:
+def mode(name: object) -> Provenance:
     return Provenance(inference={"mode": name})
 
 
@@ -65,8 +65,14 @@ def test_a_run_stands_among_the_published_models_of_its_prompt_mode() -> None:
 
 def test_settings_that_differ_are_said() -> None:
     notes = board(run(number=6)).notes
-    assert "mine 0: its file does not say the prompt mode; it is shown among V2C-CoT." in notes
+    assert "mine 0: its file does not say a published prompt mode; it is shown among V2C-CoT." in notes
     assert "mine 0: pass@1 is from 6 samples of a task, the published one from 1 sample." in notes
+
+
+@each("value", ["other", ["v2c"], {"v2c": 1}, None, 3])
+def test_a_mode_that_is_not_a_published_one_is_as_if_it_were_not_said(value: object) -> None:
+    (_, note) = board(run(provenance=mode(value))).notes
+    assert note == "mine 0: its file does not say a published prompt mode; it is shown among V2C-CoT."
 
 
 @each(
