@@ -74,7 +74,7 @@ def _judge_version(report: Report) -> str:
 
 
 def _grading_conditions(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
-    """Yield (condition, before, after); an empty text is not known. So do the next two functions."""
+    """Yield (condition, before, after); an empty text means unknown. The next two functions do the same."""
     yield "judge of programs, version", _judge_version(before), _judge_version(after)
     yield "grade's version", before.provenance.grade, after.provenance.grade
     parts = [f"{report.part.n} of {report.part.of}" if report.part else "all" for report in (before, after)]

@@ -343,7 +343,8 @@ def _group_in_words(group: str | None) -> str:
 def _why_no_value(report: Report, name: str, reading: ReadingName, group: str | None) -> str:
     """Return why a metric has no value.
 
-    No row: its samples were lost, or there are none. A row without a value: nothing gave a verdict on its samples.
+    If the report does not have the metric, its samples are unscored, or there are none. If it has the metric without a
+    value, nothing gave a verdict on its samples.
     """
     metric = report.metric(name, reading, group)
     if metric is None and report.samples:

@@ -144,7 +144,7 @@ def decide(
 
 
 class _NoReportError(Exception):
-    """No results, or several, are those that a gate is about; the gate is blocked, with this reason."""
+    """The results that a gate needs are missing or ambiguous. The gate is blocked, and this is its reason."""
 
 
 def _decide(gate: Gate, runs: Sequence[ReportOfFile], baselines: Sequence[ReportOfFile]) -> list[GateResult]:
@@ -176,7 +176,7 @@ def _decide(gate: Gate, runs: Sequence[ReportOfFile], baselines: Sequence[Report
 def _report_for(gate: Gate, runs: Sequence[ReportOfFile], what: str) -> Report:
     """Return the only report of a gate's benchmark, split and protocol. Raises _NoReportError.
 
-    `what` the reports are, for the message.
+    `what`: the word for `runs` in the message.
     """
     candidates = {
         name: report

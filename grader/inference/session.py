@@ -164,7 +164,7 @@ def _check_output(options: InferOptions) -> None:
 def _prompt_options(
     options: InferOptions, scorer: AnyScorer, protocol: str, declared: Benchmark, split: str
 ) -> PromptOptions:
-    """Return what the user chose of the prompts; raises UsageError for a mode or shots that the benchmark has not."""
+    """Return what the user chose of the prompts; raises UsageError if the benchmark has no such mode, or no shots."""
     if options.mode and options.mode not in scorer.modes:
         known = f"it has {', '.join(scorer.modes)}" if scorer.modes else "it has no modes"
         raise UsageError(f"--mode {options.mode}: not a mode of {declared.id}; {known}.")

@@ -86,7 +86,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         return plain_text(self.messages)
 
     def recorded_settings(self) -> dict[str, Any]:
-        """Return the settings for the record: what is sent besides the text, and what is noted."""
+        """Return the settings for the record: what is sent besides the text, and `extra_settings`."""
         shown = images(self.messages)
         of_images: dict[str, Any] = {"images": [sha256(image) for image in shown]} if shown else {}
         if shown and shown[0].detail is not None:
@@ -116,7 +116,8 @@ class RequestRecord(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     """From the first attempt to the last one's end."""
     attempts: int = 0
-    """Requests sent; 0: there is no outcome, because no request could succeed, or the model was closed meanwhile."""
+    """Number of requests sent. 0: there is no outcome. No request could succeed, or the model was closed before a reply
+    came."""
     error: str | None = None
     """Why the request failed; None: there is a reply."""
 
@@ -349,10 +350,11 @@ def _long_wait(error: openai.APIStatusError) -> float | None:
         return None
     from grader.models.transport import is_temporary
 
-    return seconds if seconds > _SDK_WAIT and is_temporary(error.status_code) else None
+    return seconds if seconds > _SDK_MAX_WAIT and is_temporary(error.status_code) else None
 
 
-_SDK_WAIT = 120.0
+_SDK_MAX_WAIT = 120.0
+"""Seconds. The SDK itself waits this long, if `Retry-After` says so."""
 
 
 def _is_about_temperature(body: object) -> bool:

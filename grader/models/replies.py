@@ -97,7 +97,7 @@ def _read_choice(choice: _Choice, usage: Usage) -> Reply:
 
 
 def _why_no_answer(answer: str, finish: str, *, has_reasoning: bool) -> str | None:
-    """Return why a reply is no answer; None if it is one. A reply that was cut is one, if it has any text."""
+    """Return why a reply has no answer; None if it has one. Text that the token limit cut is an answer, too."""
     if finish in {"error", "abort"}:
         return f"the server stopped the reply (finish_reason {finish!r})"
     if finish == "content_filter":

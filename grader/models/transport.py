@@ -57,7 +57,7 @@ class Transport(openai.DefaultHttpxClient):
             # A connection that breaks has existed.
             self.has_connected = self.has_connected or not is_connecting
             if self.is_closed or not self.has_connected:
-                # Not repeated: nobody listens there.
+                # Not repeated: nobody listens there, or this client was closed meanwhile.
                 raise openai.APIConnectionError(request=request) from error
             if isinstance(error, httpx2.ReadTimeout):
                 # Not repeated: the server is most likely still at work on it.

@@ -20,7 +20,7 @@ class NodeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     architecture: str = ""
     backend: str = ""
     identity: str = ""
-    """As above; with Docker, the image's id is at the end."""
+    """As that of `SandboxProvenance`; with Docker, the image's id is at the end."""
     image: str = ""
     python: str = ""
     engine: str = ""

@@ -60,7 +60,7 @@ def wilson(proportion: float, n: float) -> tuple[float, float]:
 
 
 def one_sided_p_value(value: float, ci95: tuple[float, float], limit: float) -> float:
-    """Return the one-sided p value of "the true value is at `limit`, or on its other side than `value`"; all in [0, 1].
+    """Return the one-sided p value of "the true value is not on the same side of `limit` as `value`"; all in [0, 1].
 
     It is that of the score test to which Wilson's interval belongs, with its effective number, corrected for
     continuity: without the correction, a share of 100 items at a limit of 0.9 would be found beyond it in 7 %.

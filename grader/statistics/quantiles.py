@@ -35,7 +35,7 @@ def normal_tail(z: float) -> float:
 
 @functools.lru_cache(maxsize=1000)
 def student_quantile(df: float, probability: float) -> float:
-    """Return Student's quantile of a probability in [0.5, 1). `df`: degrees of freedom, 1 or more, or a fraction."""
+    """Return Student's quantile of a probability in [0.5, 1). `df`, the degrees of freedom: 1 or any larger number."""
     # No tail is longer than that of one degree of freedom, which is less than 1 / (pi t).
     return root(lambda t: student_tail(df, t) - (1 - probability), 0, 1 / (math.pi * (1 - probability)))
 

@@ -99,7 +99,7 @@ def _normalise_latex(text: str) -> str:
 
 
 def with_fractions(text: str) -> str:
-    r"""Write `\frac12` as `\frac{1}{2}`; if too little follows one, nothing is changed."""
+    r"""Write `\frac12` as `\frac{1}{2}`; if fewer than two characters follow one, nothing is changed."""
     first, *others = text.split("\\frac")
     for part in others:
         if part.startswith("{"):

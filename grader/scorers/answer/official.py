@@ -63,7 +63,7 @@ _REPLACEMENTS = (
 def _strip_string(text: str) -> str:
     """Return LaTeX without units and marks of form, with roots and ratios in one form, as the source's function.
 
-    Raises ValueError for two units, and IndexError for a root or a fraction without content: errors there, too.
+    Raises ValueError for two units, and IndexError for a root or a fraction without content, as the source does.
     """
     for old, new in _REPLACEMENTS:
         text = text.replace(old, new)

@@ -210,7 +210,7 @@ def read_literal(reply: OwnWords, claim: Claim) -> str | None:
         content = content[asserted.end() :]
     if not is_whole_reply or _is_literal(content):
         return content or None
-    # A text need not be in quotes. The line was tried before the body: there, it had to be a value.
+    # A text without quotes is a value, too, if it is the whole reply and has one line.
     return content if claim.form == "body" and "\n" not in content.strip() else None
 
 
