@@ -30,7 +30,7 @@ class Sheet(NamedTuple):
 
 
 class WorkbookError(Exception):
-    """Raised for a workbook that cannot be read, with the row; `columns`: those it has, if the needed ones lack."""
+    """Raised for a workbook that cannot be read, with the row; `columns`: those it has, if needed ones are missing."""
 
     def __init__(self, row: int, message: str, columns: list[str] | None = None) -> None:
         super().__init__(message)

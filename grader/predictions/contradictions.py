@@ -203,7 +203,7 @@ def _options_of_gold(gold: str, options: Mapping[str, str], labels: tuple[str, .
 
 
 def _has_same_answer(our_golds: Iterable[str], their_golds: Iterable[str]) -> bool | None:
-    """Whether an answer of the file is an accepted one; texts that are no numbers can be the same in other words."""
+    """Whether an answer of the file is an accepted one; None for other texts, because words can differ and be right."""
     ours, theirs = ([_after_hashes(text) for text in golds] for golds in (our_golds, their_golds))
     if any(_is_same_text(first, second) for first in ours for second in theirs):
         return True

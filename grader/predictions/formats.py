@@ -19,7 +19,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     marks: tuple[str, ...] = ()
-    """By what a file is recognised: places, separated by blanks, that its first record has; or other such places."""
+    """Each text is a list of places with blanks between them. The first record of a file has all places of one text."""
     id: tuple[str, ...] = (KEY,)
     """The place of the id; the first that a record has counts. A record without one has its position as id."""
     number: str = ""

@@ -1,7 +1,10 @@
-"""Places in a record, the texts that stand there, and the files of tools whose records need more than places.
+"""How to find a value in a record by its path, and how to read the model's texts in it.
 
-The path of a place: `response.body.choices` leads through objects, a number is a position in a list, and `*` stands for
-every part of a list (the result is a list) or for the first object in an object that has the rest of the path.
+The path `response.body.choices` leads through objects. In a list, a number is a position, and `*` means every part (the
+result is a list). In an object, `*` means the first part that has the rest of the path.
+
+A path is not enough for the files of some tools (inspect_ai, EvalPlus, BIG-Bench Hard, Mr-Ben): a function for each
+turns such a file into records.
 """
 
 from __future__ import annotations

@@ -376,9 +376,10 @@ class _FileReader:
                 self._merger.add(record, f"{self._label}:{entry.line}{path}")
 
     def _row(self, entry: Entry) -> Row | None:
-        """Return the record of an entry, as an object; None, and a reported problem, if the entry is no record.
+        """Return an entry as a record. If it cannot be one, report the problem and return None.
 
-        In files of other tools, a bare list (with `--fields`, also a bare text) is a record with the one field BARE.
+        An object is a record. In files of other tools, so is a list (with `--fields`, also a text): it becomes the
+        field BARE of a new record.
         """
         if isinstance(entry.value, dict):
             return entry.value
@@ -395,8 +396,8 @@ class _FileReader:
     def _set_format(self, first: Row) -> bool:
         """Set the format by the first record; return whether it can be read.
 
-        A record with "qid" or "predictions" that no format fits is read as one of grade's, whose errors say what it
-        lacks; unless other fields look like an id and a reply, because then `--fields` is the advice.
+        A record of no known format with "qid" or "predictions" is read as one of grade's own: the errors then say what
+        is missing. If other fields look like an id and a reply, the advice is `--fields`.
         """
         if self._fields is not None:
             return self._format is not None and self._format.matches(first)

@@ -48,10 +48,8 @@ def _last_channel(text: str, channels: list[re.Match[str]]) -> tuple[str, bool]:
 def _blank_blocks(text: str) -> tuple[str, bool]:
     """Blank the blocks between tags of reasoning; also return whether the last one is never closed."""
     pieces: list[str] = []
-    position = 0
-    """Where the part of the text begins that is not yet in `pieces`; inside a block, its opening tag."""
-    block = ""
-    """The name of the block that is open; empty if none is."""
+    position = 0  # the part of the text from here on is not yet in `pieces`
+    block = ""  # the name of the block that is open; empty if none is
     for tag in _TAG.finditer(text):
         is_closing, name = _tag_kind(tag, is_open=bool(block))
         if not name:

@@ -7,8 +7,8 @@ response. Such a text says nothing about the model, so the careful reading leave
 An honest answer can also mention rate limits, timeouts and errors. So a text is a failure only if all of it is one: an
 error object, an error page, or a phrase of a tool, client or server with nothing about a question behind it. Before it
 can stand words that announce an error ("[ERROR]", "API call failed:") and names of exceptions. What a failure says is
-searched for its kind only after that. Long texts are not checked. (Among the 170,000 published outputs that were read
-for this project is no failing server's text: their authors asked again. These are the texts of the tools' own code.)
+searched for its kind only after that. Long texts are not checked. (The 170,000 published outputs that were read for
+this project have no error text of a server: their authors asked again. The texts here are from the tools' own code.)
 """
 
 from __future__ import annotations

@@ -34,9 +34,10 @@ def wrap(text: str, width: int) -> str:
 
 
 def _wrap_line(line: str, width: int) -> str:
-    """Return the lines of a line, the further ones indented. A blank where it must not be broken is a NUL meanwhile."""
+    """Break a line into lines of at most `width`; all but the first are indented."""
     if len(line) <= width:
         return line
+    # A blank at which the line must not be broken is a NUL in between.
     with_nuls = _CODE.sub(lambda match: match[0].replace(" ", "\0"), line).replace(" %", "\0%")
     indent = " " * (len(line) - len(line.lstrip()) + 2)
     return "\n".join(fold(with_nuls, width, indent)).replace("\0", " ")
