@@ -47,32 +47,32 @@ UNCACHED = "Interrupted. With --no-cache, nothing is kept of a file that is not 
 @click.option("--output-dir", type=options.PATH, metavar="DIR", help="Write all files to DIR, not beside PREDICTIONS.")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and gate decisions.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show all groups, and the evidence for every verdict.")
-def run_command(predictions: tuple[str, ...], *, join: bool, **options: Any) -> int:
+def run_command(predictions: tuple[str, ...], *, join: bool, **values: Any) -> int:
     """Grade PREDICTIONS (a file, or `-` for standard input).
 
     Several files are graded one after the other, as a loop in a shell would do it. The exit code is then that of the
     worst file (130 is the worst, then 2, 3, 1, 4, 0). With --join, they are one run.
     """
     try:
-        return grade_files(predictions, join=join, **options)
+        return grade_files(predictions, join=join, **values)
     except DataUnavailableError as error:
         if click.get_current_context().get_parameter_source("benchmark") is not ParameterSource.DEFAULT:
             raise
         raise DataUnavailableError(
-            f"{error}\n{options['benchmark']} is the default; -b names another benchmark."
+            f"{error}\n{values['benchmark']} is the default; -b names another benchmark."
         ) from error
 
 
-def grade_files(predictions: Sequence[str], *, join: bool = False, **options: Any) -> int:
+def grade_files(predictions: Sequence[str], *, join: bool = False, **values: Any) -> int:
     """Grade files with the parsed options of the command; return the exit code. Raises a GradeError."""
     from grader.grading.inputs import make_setup
     from grader.options import Options
 
-    run_options = Options(**{name: options.pop(name) for name in Options.__struct_fields__ if name in options})
-    output_options = {name: options.pop(name) for name in ("outputs", "quiet", "verbose")}
+    run_options = Options(**{name: values.pop(name) for name in Options.__struct_fields__ if name in values})
+    output_options = {name: values.pop(name) for name in ("outputs", "quiet", "verbose")}
     setup = make_setup(run_options)
-    # The other options are those of gates.
-    command = Command(setup=setup, gates=Gates.from_options(setup, **options), **output_options)
+    # The other values are those of the gates' options.
+    command = Command(setup=setup, gates=Gates.from_options(setup, **values), **output_options)
     try:
         if join or len(predictions) == 1:
             return _grade_run(predictions, command)

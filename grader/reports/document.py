@@ -110,7 +110,8 @@ class Plot:
         if medium == "page":
             return self
         curve = self.curve
-        indexes = [index for index, k in enumerate(curve.k) if k in _table_ks(curve.k)]
+        table_ks = _table_ks(curve.k)
+        indexes = [index for index, k in enumerate(curve.k) if k in table_ks]
         rows = [
             [
                 Cell(text=reading),
