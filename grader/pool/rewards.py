@@ -27,9 +27,10 @@ def _reward(result: SampleResult, name: RewardName) -> float | None:
     |---------------|--------------------------------------------------------------------------|
     | `passed`      | the credit                                                               |
     | `calls_right` | the share of calls answered as expected, also if the program passes      |
-    | `tests_right` | the credit of a program that passes; else the share of tests that it passes, or of calls |
+    | `tests_right` | the credit of a program that passes; else the share of tests it passes   |
 
-    The credit where calls or tests are not known, and for a suspect program, which has none.
+    Where the tests are not known, the calls count, and where these are not known either, the credit. A suspect program
+    gets its credit, 0, in each of them.
     """
     credit = result.careful.credit
     if credit is None:

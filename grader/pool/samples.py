@@ -74,10 +74,8 @@ class TaskRegistry:
         hint = "the pool has no tasks of its own: give the sample a row, or add its task with add_tasks."
         if self._benchmark_task_ids:
             example = f"{min(self._benchmark_task_ids)!r:.80}"
-            hint = (
-                f"it has {len(self._benchmark_task_ids)} tasks, for example {example}. Were the prompts made from the "
-            )
-            hint += "same data?"
+            hint = f"it has {len(self._benchmark_task_ids)} tasks, for example {example}. "
+            hint += "Were the prompts made from the same data?"
         raise UsageError(f"{self._declared.id} has no task {qid!r:.80}; {hint}")
 
     def _from_row(self, row: bytes) -> str:

@@ -304,9 +304,9 @@ def owner_name() -> str:
 
 
 def is_owner_alive(name: str) -> bool:
-    """Whether the grader of that name is alive; one of another machine counts as alive.
+    """Whether the grader of that name is alive; one of another machine, which cannot be seen here, counts as alive.
 
-    Nobody knows that of another machine; if it is dead, its supervisor has noticed the closed channel and ended.
+    If that one is dead, its supervisors end by themselves, after 15 minutes without a job at the latest.
     """
     scope, _, process = name.partition("/")
     pid, _, start_time = process.partition("/")

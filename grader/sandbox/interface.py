@@ -90,7 +90,7 @@ class Supervisor(Protocol):
         """Return the next answer; raises SupervisorLostError at the end of the stream or after `timeout` seconds."""
 
     def yield_cores(self, *, to_others: bool) -> None:
-        """From now on, let other supervisors have more of the cores, or stop this. It never raises."""
+        """Leave more of the cores to other supervisors from now on; `to_others=False`: no longer. It never raises."""
 
     def close(self) -> None:
         """End it and remove everything that belongs to it. It never raises, and may be called twice."""

@@ -23,12 +23,11 @@ CALM_RUN_SECONDS = 0.02
 def was_starved(answer: Answer) -> bool:
     """Whether a run ended for a reason that the machine or another program may have caused.
 
-    A run that already failed for good is not starved, however it ended.
+    Answers that the tests have refused (`confirmed` is false) stay wrong, however judging them ended.
     """
     for part in ("run", "record", "answer", "judge", "compare"):
         run = answer.get(part)
-        has_failed = isinstance(run, dict) and run.get("confirmed") is False
-        if isinstance(run, dict) and not has_failed:
+        if isinstance(run, dict) and run.get("confirmed") is not False:
             with contextlib.suppress(KeyError, TypeError):
                 if _is_starved(run["evidence"], CALM_RUN_SECONDS if part == "run" else CALM_SECONDS):
                     return True

@@ -90,14 +90,14 @@ class AnswerCollector:
                 undecided[number] = whole[request.candidate]
         return undecided
 
-    def _run(self, phase: str, requests: list[AnswerRequest], deadline: float | None = None) -> list[AnswerRequest]:
+    def _run(self, phase: str, requests: list[AnswerRequest], max_seconds: float | None = None) -> list[AnswerRequest]:
         """Let programs answer in one job each; return those that have calls left.
 
-        `deadline`: see `jobs.with_deadline`.
+        `max_seconds`: see `jobs.with_max_seconds`.
         """
         job_list = [request.make_job(request.calls) for request in requests]
-        if deadline is not None:
-            job_list = [jobs.with_deadline(deadline, job) for job in job_list]
+        if max_seconds is not None:
+            job_list = [jobs.with_max_seconds(max_seconds, job) for job in job_list]
         items = [(self._runner.key(job), job) for job in job_list]
         stored: dict[str, StoredAnswers] = {}
         errors: dict[str, str] = {}

@@ -60,7 +60,7 @@ def with_hash_seed(job: Job, hash_seed: int) -> Job:
     return {**job, "hash_seed": hash_seed} if hash_seed else job
 
 
-def with_deadline(seconds: float, job: Job) -> Job:
+def with_max_seconds(seconds: float, job: Job) -> Job:
     """Return a job whose program is asked nothing more after so many seconds of work."""
     answer = job["answer"].copy()
     answer["max_seconds"] = seconds

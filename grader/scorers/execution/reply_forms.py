@@ -48,9 +48,10 @@ _VALUE = re.compile(r'(?<!["\\])"((?:[^"\\]|\\.)*+)"(?!")')
 
 
 def without_chat_marks(reply: str) -> str:
-    """Return a reply behind chat marks and up to one at the end of a line, with tags around code as fences.
+    """Return a reply without the marks of a chat's turns, such as `<|im_end|>`, and with tags around code as fences.
 
-    It has no byte order mark, and line ends of Unix.
+    Marks at its beginning are dropped; the first one that ends a line ends the reply. Byte order marks are dropped,
+    and line ends become those of Unix.
     """
     text = reply.replace("\ufeff", "").replace("\r\n", "\n")
     if opening := _OPENING.match(text):

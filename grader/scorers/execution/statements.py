@@ -170,7 +170,7 @@ def statements_needed_by(names: Iterable[str], body: Sequence[Statement]) -> lis
     """Return the statements that functions need: those that define them and what they use, and those that set it up.
 
     A statement with calls sets up the variables and modules that it uses, unless it uses one of `names` as well, or
-    shows something. Calls of `_SETTINGS` are always needed. Main guards do not run.
+    shows something. One that calls some of `_SETTINGS` sets up every function. Main guards do not run.
     """
     names = frozenset(names)
     binders, users = _numbers_by_name(body, "bound"), _numbers_by_name(body, "used")
