@@ -7,6 +7,7 @@ Nothing divides by zero: a share of no rows is 0.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -115,6 +116,13 @@ def metrics_of_counts(counts: Counts, weights: Weights = Weights()) -> SubjectMe
     return SubjectMetrics(**single, rows=counts.scored_rows, counts=counts)
 
 
+def value_range(name: str, weights: Weights) -> tuple[float, float]:
+    """Return the lowest and the highest value of a metric, in percent."""
+    if name == "mcc":
+        return -100.0, 100.0
+    return 0.0, 100.0 * math.fsum(weights) if name == "mr_score" else 100.0
+
+
 def mean_metrics(subjects: Sequence[SubjectMetrics]) -> SubjectMetrics:
     """Return the unweighted mean over subjects (all zero if there is no subject)."""
     number = len(subjects) or 1
@@ -160,7 +168,7 @@ def jackknife_intervals(
     strata = {subject: _strata(pairs, weights) for subject, pairs in rows.items()}
     means: dict[str | None, list[Mapping[str, Stratum]]] = {None: list(strata.values())}
     means |= {subject: [stratum] for subject, stratum in strata.items()}
-    return {(subject, name): _interval(name, parts) for subject, parts in means.items() for name in METRICS}
+    return {(subject, name): _interval(name, parts, weights) for subject, parts in means.items() for name in METRICS}
 
 
 @cache
@@ -224,7 +232,7 @@ def _metrics_with_signed_score(sums: NDArray[np.float64], weights: Weights) -> d
     return {**arrays, _SIGNED: arrays["mr_score"] + weights.mcc * np.minimum(0.0, arrays["mcc"])}
 
 
-def _interval(name: str, subjects: Sequence[Mapping[str, Stratum]]) -> Interval:
+def _interval(name: str, subjects: Sequence[Mapping[str, Stratum]], weights: Weights) -> Interval:
     """Return the interval of the mean over subjects.
 
     With an MCC near 0, MR-Score is too high on average, because it replaces negative values by 0. Without this
@@ -237,8 +245,8 @@ def _interval(name: str, subjects: Sequence[Mapping[str, Stratum]]) -> Interval:
     low = interval.low
     if name == "mr_score":
         low = min(low, jackknife.interval([subject[_SIGNED] for subject in scored]).low)
-    least = -100.0 if name == "mcc" else 0.0
-    return Interval(low=max(least, low), high=min(100.0, interval.high), stderr=interval.stderr)
+    lowest, highest = value_range(name, weights)
+    return Interval(low=max(lowest, low), high=min(highest, interval.high), stderr=interval.stderr)
 
 
 def counts_by_question(pairs: Sequence[tuple[str, RowFacts]]) -> dict[str, Counts]:

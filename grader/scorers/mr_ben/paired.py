@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from grader.scorers.mr_ben.mr_score import Counts, Weights, counts_by_question, metric_arrays
+from grader.scorers.mr_ben.mr_score import Counts, Weights, counts_by_question, metric_arrays, value_range
 from grader.statistics.paired import Difference, difference_from_changes
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
         for kinds in subjects
         for effect, repeats in _effects(kinds, name, weights)
     ]
-    largest = 200 if name == "mcc" else 100
+    lowest, highest = value_range(name, weights)
+    largest = highest - lowest
     # With few questions, the effect of one can exceed the metric's range, because the metric is not linear.
     scale = max(largest, *(abs(effect) for effect, _ in effects))
     # Rounded, so that equal effects that are computed in another order stay equal in the test.

@@ -14,6 +14,8 @@ from grader.models.prompt import PromptOptions
 from grader.observer import Silent
 from grader.options import Options
 from grader.scorers import declarations
+from grader.scorers.mr_ben.mr_score import RowFacts, Weights, jackknife_intervals
+from grader.scorers.mr_ben.paired import difference
 from grader.scorers.mr_ben.prompts import demonstrations_for, prompt
 from grader.scorers.mr_ben.reading import GoldRow
 from grader.scorers.mr_ben.scorer import MrScore
@@ -75,6 +77,27 @@ def test_weights_that_make_no_score_are_refused(tmp_path: Path, weights: str, me
     with pytest.raises(InputError) as caught:
         declarations.load(weighted(tmp_path / "own", weights))
     assert caught.value.problems == [f"{tmp_path}/own/benchmark.toml: {message}"]
+
+
+def answers(found: int) -> dict[str, list[tuple[str, RowFacts]]]:
+    """40 solutions, every second one correct; the first `found` are judged rightly, with step and reason."""
+    rows = []
+    for number in range(40):
+        is_found, gold = number < found, number % 2 == 0
+        facts = RowFacts(gold_correct=gold, predicted_correct=gold is is_found, step=is_found, reason=is_found)
+        rows.append((str(number), facts))
+    return {"s": rows}
+
+
+def test_intervals_and_differences_grow_with_the_weights() -> None:
+    """With weights of 2, 3 and 5, MR-Score ends at 1000 and not at 100."""
+
+    def ends(weights: Weights) -> list[float]:
+        interval = jackknife_intervals(answers(36), weights)[None, "mr_score"]
+        change = difference(answers(36), answers(20), "mr_score", weights)
+        return [interval.low, interval.high, *change.ci95, *change.ci90, change.detectable]
+
+    assert ends(Weights(2, 3, 5)) == pytest.approx([10 * end for end in ends(Weights())])
 
 
 SHOWN = {"Options": "A: x", "Model_Solution_Steps": ["Step 1: a", "", "Step 2: b"]}
