@@ -93,12 +93,14 @@ _MOST_ANNOUNCEMENTS = 5
 _PHRASE = re.compile(
     r"Fail(?:ed)? to obtain answer(?: via(?: [a-z]{1,20})? API\b| [a-z]{1,20} API\b|(?=[:.])|$)"  # VLMEvalKit
     r"|HTTPS?ConnectionPool\(host='[^'\n]{1,200}', port=\d{1,5}\): |Cannot connect to host |\[Errno -?\d{1,5}\] "
-    r"|\('Connection (?:aborted|broken)|Connection reset by peer|Remote end closed connection without response"
-    r"|(?:Server disconnected|(?:The read operation|Read|The request|Request) timed out)\b(?! (?:and|because|in|so)\b)"
+    r"|\('Connection (?:aborted|broken)|Remote end closed connection without response"
+    r"|(?:Server disconnected|Connection reset by peer|(?:The read operation|Read|The request|Request) timed out)\b"
+    r"(?! (?:and|because|in|means|so)\b)"
     r"|peer closed connection without sending complete message body|(?:upstream request|stream) timeout"
     r"|upstream connect error or disconnect/reset before headers|no healthy upstream"
     r"|Incorrect API key provided|This model's maximum context length is \d|Input string longer than context window"
-    r"|You exceeded your current quota|You(?:'ve| have) (?:hit|reached|exceeded) (?:the|your) (?:rate|quota|usage)"
+    r"|You exceeded your current quota"
+    r"|You(?:'ve| have) (?:hit|reached|exceeded) (?:the|your) (?:rate limit|quota|usage limit)"
     r"|Requests to the [^\n]{1,200} have exceeded (?:the )?(?:call|token) rate limit|(?:Rate limit|Quota) reached for "
     r"|(?:The |That )?(?:server|engine|model|service) (?:had an error while processing your request"
     r"|is (?:currently )?overloaded (?:with other requests|or not ready))",

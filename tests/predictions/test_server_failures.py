@@ -91,6 +91,8 @@ ANSWERS = [
     "429",
     "HTTP 500 means internal server error.",
     "The service is unavailable on Sundays.",
+    "You have reached the rate of 5 m/s",
+    "Connection reset by peer means that the other end closed the stream.",
     "Budget exceeded",
     "[SAFETY_BLOCKED:finish_reason=2]",
     "Error code: 400 - {'error': {'message': 'The response was filtered due to the prompt triggering Azure OpenAI\\'s "
