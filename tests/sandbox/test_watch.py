@@ -118,8 +118,13 @@ def test_a_program_that_sleeps_too_long_is_stopped_as_blocked(watched: Watched) 
     assert observed.wall < 55
 
 
-def test_no_program_passes_the_wall_limit(watched: Watched) -> None:
-    observed = watched("time.sleep(60)", wall=0.5)
+AS_IF_FOR_A_DISK = "import ctypes\nif ctypes.PyDLL(None).vfork() == 0:\n    time.sleep(20)\n    os._exit(0)\n"
+"""The kernel reports the process as one that waits for a disk."""
+
+
+@pytest.mark.parametrize("program", ["time.sleep(60)", AS_IF_FOR_A_DISK], ids=["sleeps", "as if for a disk"])
+def test_no_program_passes_the_wall_limit(program: str, watched: Watched) -> None:
+    observed = watched(program, wall=0.5)
     assert observed.reason == "wall"
 
 

@@ -93,7 +93,9 @@ class Thread(NamedTuple):
     waited: float = 0.0
     """Seconds for which it was ready to run and waited for a core. The kernel adds a wait when it has ended."""
     is_runnable: bool = False
-    """Whether it runs, or waits for a core, a page or a disk."""
+    """Whether it runs, or waits for a core."""
+    waits_for_disk: bool = False
+    """Whether it seems to wait for a page or a disk. A program can pretend it: a process whose `vfork` child sleeps."""
 
 
 def threads(pids: Iterable[int]) -> dict[int, Thread]:
@@ -105,7 +107,7 @@ def threads(pids: Iterable[int]) -> dict[int, Thread]:
                 with contextlib.suppress(ValueError, IndexError):
                     waited = int(_read(f"/proc/{pid}/task/{thread}/schedstat").split()[1]) / 1e9
                     state = _read(f"/proc/{pid}/task/{thread}/stat").rpartition(b") ")[2][:1]
-                    by_number[int(thread)] = Thread(waited, state in (b"R", b"D"))
+                    by_number[int(thread)] = Thread(waited, state == b"R", state == b"D")
     return by_number
 
 
@@ -245,8 +247,8 @@ class Watch:
         """Whether the program's end of the channel is open."""
         self._waits: dict[int, float] = {}
         """Thread -> seconds for which it has waited for a core."""
-        self._is_runnable = False
-        """Whether it runs at this moment, or waits for a core: a wait that the kernel has not added yet."""
+        self._is_runnable = self._waits_for_disk = False
+        """Whether it runs at this moment, or waits for a core (a wait that the kernel has not added yet), or a disk."""
         self._user_seconds: dict[int, float] = {}
         """Process -> its user time, also after its end."""
         self._turn, self._before_turn, self._longest_turn = 0, Spent(), 0.0
@@ -395,7 +397,7 @@ class Watch:
             return "cpu"
         if self._is_runnable:  # The time for which it waits now is not counted yet.
             return None
-        if turn.awake - turn.system >= cpu + self.grace:
+        if not self._waits_for_disk and turn.awake - turn.system >= cpu + self.grace:
             return "blocked"
         return "wall" if turn.awake >= wall else None
 
@@ -415,6 +417,7 @@ class Watch:
         self.waited += max(0.0, min(new, self.wall - self.cpu - self.waited))
         self._waits |= {number: thread.waited for number, thread in threads.items()}
         self._is_runnable = any(thread.is_runnable for thread in threads.values())
+        self._waits_for_disk = any(thread.waits_for_disk for thread in threads.values())
 
     def _send_alarm(self, pids: Iterable[int], limit: str) -> None:
         """Tell the program that its time is up, as the official evaluator's alarm does; it has a second to go on."""
