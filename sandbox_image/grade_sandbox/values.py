@@ -43,7 +43,7 @@ MAX_NODES = 2_000_000
 MAX_DEPTH = 500
 """Depth of values that cannot change: Python compares and hashes tuples in tuples without a check of its stack."""
 MAX_ITEMS = 2_000
-"""SentIterator of an iterator that are sent. It may have no end."""
+"""Items of an iterator that are sent. It may have no end."""
 _SMALL = 1 << 53
 """Larger integers are written in hexadecimal: JSON readers of other languages would change them."""
 encode = json.JSONEncoder(separators=(",", ":")).encode

@@ -125,10 +125,10 @@ def state_of(test: str, signature: str = SIGNATURE, reference: str | None = None
 
 def graded(source: str, test: str, signature: str = SIGNATURE, reference: str | None = None) -> Judgement:
     """Return the careful verdict, reached as in a run of `grade`."""
-    settler = JobRunner(_executor(), Silent())
+    runner = JobRunner(_executor(), Silent())
     with Spool() as spool:
         tasks = {"task": make("task", signature, test, {}, reference)}
-        pipeline = Pipeline(tasks, settler, spool, Limits(), PROTOCOL)
+        pipeline = Pipeline(tasks, runner, spool, Limits(), PROTOCOL)
         candidate = Candidate(qid="task", source=source)
         verdicts = pipeline.verdicts([candidate])
         assert not pipeline.states.reference_failures, pipeline.states.reference_failures

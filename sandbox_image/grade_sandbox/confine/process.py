@@ -217,13 +217,13 @@ def limit_resources(*, memory_bytes: int, address_space: bool) -> None:
 
 
 MESSAGE_SECONDS = 33
-"""CPU time beyond a program's limit for reading and writing its messages, at most: the largest ones need so much."""
+"""CPU seconds for reading and writing messages, beyond a program's limit. The largest messages need so much."""
 
 
 def limit_cpu(seconds: float) -> None:
     """Let the kernel end this process, some seconds later than the watch should have ended it.
 
-    The watch lets a program use KERNEL_TIMES as much time in the kernel as its limit, which is of user time.
+    The watch's limit is one of user time. A program may spend three times as long in the kernel (`KERNEL_TIMES`).
     """
     bound = int(4 * seconds) + MESSAGE_SECONDS
     resource.setrlimit(resource.RLIMIT_CPU, (bound, bound))

@@ -130,7 +130,7 @@ class Comparison:
         return {"verdicts": verdicts, "shown": texts, **(self._facts_of_reference() if self._is_reference else {})}
 
     def _explain(self, pair: Pair, expected: Any, answer: Any, *, is_weak: bool) -> dict[str, str]:
-        """Return texts about an answer that is wrong in some reading. `is_weak`: only since its checker is too weak."""
+        """Describe an answer that is wrong in a reading. `is_weak`: its checker accepts it, and is too weak."""
         texts = differences.texts(expected, answer, by_tokens=self._ignores_lines)
         if self._has_checker and "answer" in pair:
             texts["why"] = TOO_WEAK if is_weak else differences.rejected(pair["answer"])

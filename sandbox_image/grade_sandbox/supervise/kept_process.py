@@ -40,13 +40,13 @@ class KeptProcess:
 
     def __init__(self, zygotes: Zygotes, kind: str, slot: int, end: End, *, nested: bool) -> None:
         self._zygotes, self._kind, self._slot, self._end, self._nested = zygotes, kind, slot, end, nested
-        self._numeric = self._is_ready = False
+        self._with_numpy = self._is_ready = False
         self.pid: int | None = None
         self.pids: tuple[int, ...] = ()
 
     def prepare(self, *, with_numpy: bool = False) -> int:
         """Ensure a process that is ready, with NumPy only if `with_numpy`; return its pid."""
-        if self.pid is None or with_numpy != self._numeric:
+        if self.pid is None or with_numpy != self._with_numpy:
             self.stop()
             self.start(with_numpy=with_numpy)
         assert self.pid is not None
@@ -65,7 +65,7 @@ class KeptProcess:
             finally:
                 os.close(write_end)
         self.socket, self.result_fd, self.pid = ours, read_end, pid
-        self._numeric, self._is_ready = with_numpy, False
+        self._with_numpy, self._is_ready = with_numpy, False
         self.pids = (pid,)
 
     def _wait_until_ready(self, pid: int) -> None:

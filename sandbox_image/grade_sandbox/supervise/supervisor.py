@@ -102,7 +102,7 @@ class Supervisor:
                 raise DamagedError("others are filling this machine's memory")
         return outcome
 
-    # --- kinds of jobs ---
+    # --- parts of a job ---
 
     def _run_officially(self, job: Job) -> dict[str, Any]:
         """Do the single-process run; see official_run.py."""
