@@ -30,7 +30,7 @@ START_SECONDS = 900.0
 TRIES = 5
 SOCKET_PATH_BYTES = 100
 """The system's limit, with its final zero, is 108 on Linux and 104 on macOS."""
-LEAST_FREE_BYTES = 1 << 20
+MIN_FREE_BYTES = 1 << 20
 """A disk with less free space is called full."""
 PROCESS = "import sys; sys.path.insert(0, sys.argv[1]); from grader.serving.daemon import main; main()"
 
@@ -180,7 +180,7 @@ def _start(pool_settings: PoolSettings, deadline: float) -> None:
         last_line = "".join(path.read_text(errors="replace").strip().splitlines()[-1:])
         text = f"The pool's process did not start ({last_line or 'without a message'}); its log is {path}"
         # On a full disk the log may be empty as well.
-        if "No space left" in last_line or shutil.disk_usage(path.parent).free < LEAST_FREE_BYTES:
+        if "No space left" in last_line or shutil.disk_usage(path.parent).free < MIN_FREE_BYTES:
             text += ". The disk is full: make room, or set TMPDIR and XDG_CACHE_HOME to folders on another disk"
         raise InfrastructureError(text)
 

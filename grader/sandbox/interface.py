@@ -33,13 +33,13 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Maximum duration of a run, without the time in which it waits for a core."""
     memory_bytes: int = 1 << 30
     """Memory of a program whose job says nothing else."""
-    most_memory_bytes: int = 0
+    max_memory_bytes: int = 0
     """Memory of the program with the most, if that is more."""
 
     @property
     def sandbox_bytes(self) -> int:
         """Memory that a sandbox has for a program."""
-        return max(self.memory_bytes, self.most_memory_bytes)
+        return max(self.memory_bytes, self.max_memory_bytes)
 
 
 INSIDE_SITE = "/opt/grade-site"

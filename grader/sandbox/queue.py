@@ -38,7 +38,7 @@ MAX_ATTEMPTS = 2
 """A job that has lost so many supervisors is probably the cause, and gets no other."""
 MAX_STARTS = 3
 """Number of supervisors that may be lost while they start, or misjudge the self-check, before a job fails."""
-MOST_SUPERVISORS = 4
+MAX_SUPERVISORS = 4
 """Maximum number of supervisors for each worker, most of which are idle or have a slow program."""
 RENEWED_AFTER = 10_000
 """Number of jobs after which a supervisor is replaced, which limits the growth of anything in it."""
@@ -72,8 +72,8 @@ class _PendingJob:
         return self.alone or self.attempts > 0
 
 
-class _Worker:
-    """A supervisor and its thread, as the queue sees them."""
+class _Member:
+    """A supervisor and its thread, as the queue sees them; `workers` is the number of jobs at a time."""
 
     __slots__ = ("inbox", "jobs", "number", "pending", "role", "slow", "supervisor", "thread")
 
@@ -109,7 +109,7 @@ class JobQueue:
         self._backend, self._answer_seconds, self._program_bytes = backend, answer_seconds, program_bytes
         self._lock = threading.Lock()
         self._waiting = collections.deque[_PendingJob]()
-        self._available_workers: list[_Worker] = []
+        self._members: list[_Member] = []
         """The supervisors that can get jobs, the one used last at the end."""
         self._threads: set[threading.Thread] = set()
         self._numbers = itertools.count()
@@ -166,22 +166,22 @@ class JobQueue:
         with self._lock:
             if role == "linting":
                 self._lints = max(self._lints, jobs)
-            missing = self._max_workers(role) - sum(worker.role == role for worker in self._available_workers)
-            room = MOST_SUPERVISORS * self.workers - len(self._available_workers)
+            missing = self._max_supervisors(role) - sum(member.role == role for member in self._members)
+            room = MAX_SUPERVISORS * self.workers - len(self._members)
             for _ in range(0 if self._is_over else min(missing, room)):
-                self._add_worker(role)
+                self._add_member(role)
 
     def finish(self) -> None:
         """Begin to end all supervisors, also those that are busy. Jobs without an answer raise InfrastructureError."""
         with self._lock:
             self._is_over = True
-            unanswered, workers = list(self._waiting), list(self._available_workers)
+            unanswered, members = list(self._waiting), list(self._members)
             self._waiting.clear()
-            self._available_workers.clear()
-        for worker in workers:
-            worker.inbox.put(None)
-            if worker.pending is not None and worker.supervisor is not None:
-                worker.supervisor.close()
+            self._members.clear()
+        for member in members:
+            member.inbox.put(None)
+            if member.pending is not None and member.supervisor is not None:
+                member.supervisor.close()
         for pending in unanswered:
             pending.future.set_exception(InfrastructureError(STOPPED))
 
@@ -193,31 +193,31 @@ class JobQueue:
 
     # --- who gets what; called with the lock held ---
 
-    def _max_workers(self, role: Role) -> int:
+    def _max_supervisors(self, role: Role) -> int:
         """Return how many supervisors of a role are worth starting for jobs that are not slow."""
         return 1 if role == "linting" and self._lints <= FEW_LINTS else self.workers
 
     def _dispatch(self) -> None:
         """Give waiting jobs to supervisors, as many as may run at a time."""
         while (pending := self._next_job()) is not None:
-            worker = self._idle_worker(pending) or self._add_worker(pending.role)
+            member = self._idle_member(pending) or self._add_member(pending.role)
             self._waiting.remove(pending)
-            self._available_workers.remove(worker)
-            self._available_workers.append(worker)
-            worker.pending, worker.slow = pending, False
-            worker.jobs += 1
-            worker.inbox.put(pending)
+            self._members.remove(member)
+            self._members.append(member)
+            member.pending, member.slow = pending, False
+            member.jobs += 1
+            member.inbox.put(pending)
 
     def _next_job(self) -> _PendingJob | None:
         """Return the waiting job that may run now and is due first."""
-        busy = [worker for worker in self._available_workers if worker.pending is not None]
-        if not self._waiting or any(worker.pending and worker.pending.alone for worker in busy):
+        busy = [member for member in self._members if member.pending is not None]
+        if not self._waiting or any(member.pending and member.pending.alone for member in busy):
             return None
         if self._waiting[0].alone:
             return None if busy else self._waiting[0]
-        if len(busy) - sum(worker.slow for worker in busy) >= self.workers or not self._has_room(len(busy) + 1):
+        if len(busy) - sum(member.slow for member in busy) >= self.workers or not self._has_room(len(busy) + 1):
             return None
-        may_lint = sum(worker.role == "linting" for worker in busy) < self._max_workers("linting")
+        may_lint = sum(member.role == "linting" for member in busy) < self._max_supervisors("linting")
         ready = [pending for pending in self._waiting if may_lint or pending.role != "linting"]
         return min(ready, key=lambda pending: pending.due, default=None)
 
@@ -226,82 +226,82 @@ class JobQueue:
         if programs <= self.workers:
             return True
         is_free = programs * self._program_bytes <= resources.free_memory()
-        return is_free and programs <= MOST_SUPERVISORS * self.workers
+        return is_free and programs <= MAX_SUPERVISORS * self.workers
 
-    def _idle_worker(self, pending: _PendingJob) -> _Worker | None:
+    def _idle_member(self, pending: _PendingJob) -> _Member | None:
         """Return an idle supervisor for a job, the one used last."""
         return next(
             (
-                worker
-                for worker in reversed(self._available_workers)
-                if worker.pending is None and worker.role == pending.role and not (pending.needs_new and worker.jobs)
+                member
+                for member in reversed(self._members)
+                if member.pending is None and member.role == pending.role and not (pending.needs_new and member.jobs)
             ),
             None,
         )
 
-    def _add_worker(self, role: Role) -> _Worker:
+    def _add_member(self, role: Role) -> _Member:
         """Start a supervisor. If there are too many, the idle one that was not used for the longest time ends."""
-        if len(self._available_workers) >= MOST_SUPERVISORS * self.workers:
-            idle = next(worker for worker in self._available_workers if worker.pending is None)
-            self._available_workers.remove(idle)
+        if len(self._members) >= MAX_SUPERVISORS * self.workers:
+            idle = next(member for member in self._members if member.pending is None)
+            self._members.remove(idle)
             idle.inbox.put(None)
-        worker = _Worker(next(self._numbers), role)
-        worker.thread = threading.Thread(
-            target=self._serve, args=(worker,), name=f"{role} {worker.number}", daemon=True
+        member = _Member(next(self._numbers), role)
+        member.thread = threading.Thread(
+            target=self._serve, args=(member,), name=f"{role} {member.number}", daemon=True
         )
-        self._available_workers.append(worker)
-        self._threads.add(worker.thread)
-        worker.thread.start()
-        return worker
+        self._members.append(member)
+        self._threads.add(member.thread)
+        member.thread.start()
+        return member
 
     # --- the thread of a supervisor ---
 
-    def _serve(self, worker: _Worker) -> None:
+    def _serve(self, member: _Member) -> None:
         """Start a supervisor, let it do its jobs, and end it.
 
         The system ends a supervisor when the thread that started it ends, so all this is done in one thread.
         """
         try:
-            self._start(worker)
-            while (pending := worker.inbox.get()) is not None and self._run_job(worker, pending):
+            self._start(member)
+            while (pending := member.inbox.get()) is not None and self._run_job(member, pending):
                 pass
         except BaseException as error:
-            self._fail(worker, error)
+            self._fail(member, error)
         finally:
-            if worker.supervisor is not None:
-                worker.supervisor.close()
-            self._threads.discard(worker.thread)
+            if member.supervisor is not None:
+                member.supervisor.close()
+            self._threads.discard(member.thread)
 
-    def _start(self, worker: _Worker) -> None:
+    def _start(self, member: _Member) -> None:
         """Start a supervisor, and check it; raises InfrastructureError."""
-        if worker.number == 0:
+        if member.number == 0:
             # A run whose results are all in the cache starts nothing, and does not wait for this.
             self._backend.reap()
         problem = STOPPED
         for _ in range(MAX_STARTS):
             if self._is_over:
                 break
-            worker.supervisor = self._backend.start(worker.number, lint=worker.role == "linting")
+            member.supervisor = self._backend.start(member.number, lint=member.role == "linting")
             try:
-                problem = self_check.problem(worker.supervisor, worker.role, self._answer_seconds)
+                problem = self_check.problem(member.supervisor, member.role, self._answer_seconds)
             except SupervisorLostError as error:
                 problem = f"The sandbox ended before it was ready ({error})."
             if not problem:
                 return
-            worker.supervisor.close()
+            member.supervisor.close()
         raise InfrastructureError(problem)
 
-    def _run_job(self, worker: _Worker, pending: _PendingJob) -> bool:
+    def _run_job(self, member: _Member, pending: _PendingJob) -> bool:
         """Let a supervisor do a job; return whether it can do another one.
 
         A job that was starved runs once more, with nothing beside it. A supervisor that has done many jobs is replaced.
         """
         try:
-            answer = self._answer(worker, pending)
+            answer = self._answer(member, pending)
         except SupervisorLostError as error:
-            self._retry_after_loss(worker, pending, str(error))
+            self._retry_after_loss(member, pending, str(error))
             return False
-        can_continue = "retired" not in answer and worker.jobs < RENEWED_AFTER
+        can_continue = "retired" not in answer and member.jobs < RENEWED_AFTER
         with self._lock:
             # A run that is over gives what it has, because nothing runs again.
             runs_again = was_starved(answer) and not pending.alone and not self._is_over
@@ -310,39 +310,39 @@ class JobQueue:
                 pending.job = pending.job | {"alone": True}
                 pending.attempts = 0
                 self._waiting.appendleft(pending)
-            self._release(worker, ends=not can_continue)
+            self._release(member, ends=not can_continue)
         if not runs_again:
             pending.future.set_result(answer)
         return can_continue
 
-    def _release(self, worker: _Worker, *, ends: bool) -> None:
+    def _release(self, member: _Member, *, ends: bool) -> None:
         """Note that a supervisor has no job any more; `ends`: and gets no other one. Called with the lock held."""
-        worker.pending = None
-        if ends and worker in self._available_workers:
-            self._available_workers.remove(worker)
+        member.pending = None
+        if ends and member in self._members:
+            self._members.remove(member)
         self._dispatch()
 
-    def _answer(self, worker: _Worker, pending: _PendingJob) -> Answer:
+    def _answer(self, member: _Member, pending: _PendingJob) -> Answer:
         """Return a supervisor's answer to a job; raises SupervisorLostError.
 
         While its program is slow, its core is lent to another job.
         """
-        assert worker.supervisor is not None
+        assert member.supervisor is not None
         if self._is_over:
             raise SupervisorLostError(STOPPED)
-        worker.supervisor.send(pending.job, self._answer_seconds)
-        while "slow" in (answer := worker.supervisor.receive(self._answer_seconds)):
+        member.supervisor.send(pending.job, self._answer_seconds)
+        while "slow" in (answer := member.supervisor.receive(self._answer_seconds)):
             with self._lock:
-                worker.slow = True
+                member.slow = True
                 self._dispatch()
-            worker.supervisor.yield_cores(to_others=True)
-        if worker.slow:
-            worker.supervisor.yield_cores(to_others=False)
+            member.supervisor.yield_cores(to_others=True)
+        if member.slow:
+            member.supervisor.yield_cores(to_others=False)
         if "damaged" in answer:
             raise SupervisorLostError(str(answer["damaged"]))
         return answer
 
-    def _retry_after_loss(self, worker: _Worker, pending: _PendingJob, reason: str) -> None:
+    def _retry_after_loss(self, member: _Member, pending: _PendingJob, reason: str) -> None:
         """Try the job of a lost supervisor again, but not for ever."""
         pending.attempts += 1
         error: Exception | None = SupervisorLostError(reason) if pending.attempts >= MAX_ATTEMPTS else None
@@ -353,11 +353,11 @@ class JobQueue:
                 self.lost += 1
             if error is None:
                 self._waiting.appendleft(pending)
-            self._release(worker, ends=True)
+            self._release(member, ends=True)
         if error is not None:
             pending.future.set_exception(error)
 
-    def _fail(self, worker: _Worker, error: BaseException) -> None:
+    def _fail(self, member: _Member, error: BaseException) -> None:
         """Fail all waiting jobs, because no supervisor can be started. Later jobs try again.
 
         A supervisor without a job was started ahead (`begin`): nobody waits for it.
@@ -365,9 +365,9 @@ class JobQueue:
         if not isinstance(error, InfrastructureError):
             error = InfrastructureError(f"{type(error).__name__}: {error}")
         with self._lock:
-            failed = [] if worker.pending is None else [worker.pending, *self._waiting]
+            failed = [] if member.pending is None else [member.pending, *self._waiting]
             if failed:
                 self._waiting.clear()
-            self._release(worker, ends=True)
+            self._release(member, ends=True)
         for pending in failed:
             pending.future.set_exception(error)

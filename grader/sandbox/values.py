@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
     _values = resources.sandbox_module("values")
 
-LARGE, MOST = 1 << 20, 24 << 20
+LARGE, MAX_ANSWER_BYTES = 1 << 20, 24 << 20
 """Bytes of an answer that is kept whole in any case, as in the sandbox, and of the largest that a message can have."""
 TIMES_EXPECTED = 32
 """How many times as long as the expected answer an equal one can be: an array may be answered as a list."""
@@ -94,9 +94,9 @@ def digests(expected: Sequence[str]) -> list[str]:
     return [digest(message) for message in expected if len(message) > LARGE and _NAN[0] not in message]
 
 
-def most_bytes(expected: Sequence[str]) -> int:
+def max_answer_bytes(expected: Sequence[str]) -> int:
     """Return the bytes of an answer that is kept whole."""
-    return min(MOST, max(LARGE, TIMES_EXPECTED * max(map(len, expected), default=0)))
+    return min(MAX_ANSWER_BYTES, max(LARGE, TIMES_EXPECTED * max(map(len, expected), default=0)))
 
 
 def returns_nothing(reply: str) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from grader.pool.settings import PoolSettings
 
-LEAST_LINGER = 2.0
+MIN_LINGER = 2.0
 """Seconds that the first client has to connect, even if `linger` is shorter."""
 STOP_SECONDS = 1
 """Time for open requests when the process ends. Clients without an answer then ask another process."""
@@ -85,7 +85,7 @@ class _Daemon(HttpServer):
         super().__init__(service, LOOPBACK, ready, STOP_SECONDS)
         self._settings, self._connections = pool_settings, service.connections
         self._last_seen = time.monotonic()
-        self._linger = max(pool_settings.linger, LEAST_LINGER)
+        self._linger = max(pool_settings.linger, MIN_LINGER)
 
     def _end(self) -> None:
         """End. The socket is removed before it is closed, so that whoever connects later starts another process."""

@@ -116,7 +116,7 @@ def limits_of(options: Options, protocol_seconds: float = 0.0, tasks: Iterable[C
         cpu_seconds=seconds,
         wall_seconds=max(MIN_WALL_SECONDS, WALL_FACTOR * seconds),
         memory_bytes=options.memory,
-        most_memory_bytes=max((task.memory_bytes for task in tasks), default=0),
+        max_memory_bytes=max((task.memory_bytes for task in tasks), default=0),
     )
 
 

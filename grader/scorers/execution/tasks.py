@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionColumns
 
 
-MOST_SECONDS = 100.0
+MAX_SECONDS = 100.0
 """Maximum CPU time that a row may ask for."""
 MAX_MEMORY = 64 << 30
 """Maximum memory that a row may ask for."""
@@ -250,8 +250,8 @@ def _parse_seconds(value: object, name: str = "timeout") -> float:
         seconds = float(str(value))
     except ValueError:
         seconds = -1.0
-    if not 0 < seconds <= MOST_SECONDS:
-        raise BadRowError(f"the {name} is {quoted(str(value))}, not a number of seconds up to {MOST_SECONDS:g}")
+    if not 0 < seconds <= MAX_SECONDS:
+        raise BadRowError(f"the {name} is {quoted(str(value))}, not a number of seconds up to {MAX_SECONDS:g}")
     return seconds
 
 

@@ -30,7 +30,7 @@ from grader.scorers.execution.states import (
     NotPrepared,
     State,
 )
-from grader.scorers.execution.tasks import MOST_SECONDS
+from grader.scorers.execution.tasks import MAX_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -111,7 +111,7 @@ class InputTasks:
             for qid in qids
         }
         candidates = [candidate for task_references in references.values() for candidate in task_references]
-        requests = [self._request(candidate, REFERENCE_SECONDS, values.MOST) for candidate in candidates]
+        requests = [self._request(candidate, REFERENCE_SECONDS, values.MAX_ANSWER_BYTES) for candidate in candidates]
         self._collector.collect("running references", requests)
         plans: dict[str, tuple[ComparisonPlan, ExpectedAnswers]] = {}
         return_nothing = []
@@ -196,7 +196,7 @@ class InputTasks:
         if self._states.judgeable(candidate.qid) is not None:
             expected = self._expected_answers(candidate.qid).answers if self._cases(candidate.qid).function else ()
             for variant in self._variants(candidate):
-                yield self._request(variant, self._seconds(candidate.qid), values.most_bytes(expected), expected)
+                yield self._request(variant, self._seconds(candidate.qid), values.max_answer_bytes(expected), expected)
 
     def _request(
         self, variant: Candidate, seconds: float, max_bytes: int, expected: Sequence[str] = ()
@@ -233,7 +233,7 @@ class InputTasks:
         """Return the CPU time for one input: that of the task, or more if its reference solution is slow."""
         task_seconds = self._tasks[qid].seconds or self._limits.cpu_seconds
         by_reference = self._protocol.times_reference * self._expected_answers(qid).reference_seconds
-        return max(task_seconds, min(MOST_SECONDS, by_reference))
+        return max(task_seconds, min(MAX_SECONDS, by_reference))
 
     def _make_harness_variant(self, candidate: Candidate) -> Candidate:
         """Return the program as the protocol's harness runs it; the same one if the careful reading runs it so, too."""
