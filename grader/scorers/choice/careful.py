@@ -118,13 +118,15 @@ class ChoiceReader:
     def agrees(self, earlier: Selection, last: Selection) -> bool:
         """Whether an earlier claim agrees with the last one: the same options, or others and these ("A or B", "B").
 
-        A letter can also be the text of another option: "the answer is at point E. Answer: A".
+        "A and B" is the same as the option that combines them. A letter can also be the text of another option: "the
+        answer is at point E. Answer: A".
         """
         is_narrowed = bool(last.letters) and last.letters <= earlier.letters
         is_text_of_last = earlier.letters == {
             self.options.texts.get(letter, "").strip("()[]. ").upper() for letter in last.letters
         }
-        return earlier.letters == last.letters or is_narrowed or is_text_of_last
+        is_same = self.options.combined(earlier.letters) == self.options.combined(last.letters)
+        return is_same or is_narrowed or is_text_of_last
 
     def without_problem(self, selection: Selection) -> Selection:
         """Return the same options as another claim names them, without a problem, if there is one."""
@@ -311,7 +313,8 @@ class ChoiceReader:
         for item in _ITEM.finditer(self.lower):
             if item[1].upper() in self.options:
                 starts.setdefault(item[1].upper(), item.start())
-        return frozenset(starts.values()) if len(starts) > 2 else frozenset()
+        is_list = len(starts) > 2 or len(starts) == len(self.options.letters) > 1
+        return frozenset(starts.values()) if is_list else frozenset()
 
     @heuristic("g5-mc-copied-choices", False)
     def _is_item(self, position: int) -> bool:
@@ -440,8 +443,12 @@ class ChoiceReader:
 
     @heuristic("g5-mc-verdict-for-each-option")
     def _by_verdicts(self) -> Selection | None:
-        """Return the only option that a list of the options calls right."""
-        lines = [*wordings.VERDICTS.finditer(self.lower)]
+        """Return the only option that a list of the options calls right. "A. right" can be option A as it is."""
+        lines = [
+            line
+            for line in wordings.VERDICTS.finditer(self.lower)
+            if not self.options.is_text_of(line["letter"].upper(), self.lower[line.end("letter") + 1 : line.end()])
+        ]
         right_lines = [line for line in lines if wordings.RIGHT.search(line[0]) and not wordings.WRONG.search(line[0])]
         letters = {line["letter"].upper() for line in right_lines}
         if len(lines) < 2 or len(letters) != 1 or not letters <= set(self.options.letters):
