@@ -19,13 +19,13 @@ Z95 = 1.959963984540054
 """The normal quantile of 95 % intervals."""
 PRECISION = 1e-13
 """Relative error of a root: float64 has 16 digits, of which the functions lose up to three."""
-ALMOST_ZERO = 1e-300
-"""Takes the place of 0, whose logarithm and quantile are infinite."""
+INSTEAD_OF_ZERO = 1e-300
+"""The logarithm and the quantile of 0 itself are infinite."""
 
 
 def normal_quantile(probability: float) -> float:
     """Return z such that a standard normal value is at most z with this probability, below 1."""
-    return NormalDist().inv_cdf(max(probability, ALMOST_ZERO))
+    return NormalDist().inv_cdf(max(probability, INSTEAD_OF_ZERO))
 
 
 def normal_tail(z: float) -> float:
@@ -62,7 +62,7 @@ def _incomplete_beta(a: float, b: float, x: float, one_minus_x: float) -> float:
         m = number // 2
         numerator = m * (b - m) * x if number % 2 == 0 else -(a + m) * (a + b + m) * x
         fraction = 1 + numerator / ((a + number - 1) * (a + number)) / fraction
-    log_power = a * math.log(max(x, ALMOST_ZERO)) + b * math.log(max(one_minus_x, ALMOST_ZERO))
+    log_power = a * math.log(max(x, INSTEAD_OF_ZERO)) + b * math.log(max(one_minus_x, INSTEAD_OF_ZERO))
     return math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + log_power) / (a * fraction)
 
 

@@ -1,4 +1,4 @@
-"""Two runs of one benchmark, paired: what may be compared, how far figures moved, and which items moved."""
+"""Two runs of one benchmark, paired: what may be compared, how far metrics moved, and which items moved."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from tests.tables import each
 
 
 def questions(words: dict[str, str], **fields: Any) -> Report:
-    """V* questions and their outcomes, with the figures that the scorer makes."""
+    """V* questions and their outcomes, with the metrics that the scorer makes."""
     groups = fields.pop("groups", {})
     samples = [sample(qid, word, group=groups.get(qid, "")) for qid, word in words.items()]
     return report(samples, metric_rows(samples, "accuracy", each_task), **fields)
@@ -71,10 +71,10 @@ def test_runs_without_a_scored_item_in_common_are_refused(before: dict[str, str]
         compare(questions(before), questions(after))
 
 
-# --- figures ------------------------------------------------------------------------------------------------------
+# --- metrics ------------------------------------------------------------------------------------------------------
 
 
-def test_figures_are_means_over_the_items_that_both_runs_have() -> None:
+def test_metrics_are_means_over_the_items_that_both_runs_have() -> None:
     before = questions({"a": "correct", "b": "correct", "c": "wrong", "gone": "correct"})
     after = questions({"new": "wrong", "c": "correct", "b": "wrong", "a": "correct"})
     made = compare(before, after)
@@ -150,7 +150,7 @@ def test_a_breakdown_of_very_many_labels_is_not_compared() -> None:
     assert [row.group for row in compare(made, made).metrics] == [None, None]
 
 
-def test_mr_score_moves_by_the_difference_of_the_figures() -> None:
+def test_mr_score_moves_by_the_difference_of_the_metrics() -> None:
     rows = [(f"s{n % 2}", f"q{n}", n % 3 == 0, n % 3 == 0, n % 3 != 0, n % 5 == 1) for n in range(40)]
     worse = [(*row[:3], not row[3], False, False) if n % 6 == 1 else row for n, row in enumerate(rows)]
     before, after = mr_ben(rows), mr_ben(worse)

@@ -101,7 +101,7 @@ def test_a_value_exactly_at_the_line_meets_it(right: int, wrong: int, at: float)
     assert line(made, f"accuracy={at + 0.001}").state == "not met"
 
 
-def test_a_line_that_is_met_and_one_that_is_not_say_by_what_figures() -> None:
+def test_a_line_that_is_met_and_one_that_is_not_say_by_what_values() -> None:
     metrics = [Metric(name="accuracy", reading="careful", value=200 / 3, ci95=(58.25, 74.25), n=191)]
     made = report([sample("q", "correct")], metrics)
     assert line(made, "accuracy=60") == GateResult(
@@ -141,7 +141,7 @@ def test_a_split_without_public_answers_meets_no_gate_and_says_why() -> None:
     assert (found.state, found.reason[:34]) == ("blocked", "the data of test-en has no answers")
 
 
-def test_figures_that_do_not_exist_are_named_with_those_that_do() -> None:
+def test_metrics_that_do_not_exist_are_named_with_those_that_do() -> None:
     made = questions({"a": "correct"}, group="c=x")
     with pytest.raises(UsageError, match=r"^This report has no metric 'pass@1'; it has accuracy\.$"):
         line(made, "pass@1=1")
@@ -276,7 +276,7 @@ def test_the_same_outputs_meet_any_drop() -> None:
     assert drop(baseline, other, "0").state == "inconclusive"
 
 
-def test_the_same_outputs_are_no_excuse_for_a_figure_that_fell_with_the_grading() -> None:
+def test_the_same_outputs_are_no_excuse_for_a_metric_that_fell_with_the_grading() -> None:
     baseline, made = (
         mostly(n, 200 - n, provenance=Provenance(data_digest="d", predictions_digest="x")) for n in (180, 60)
     )
@@ -295,7 +295,7 @@ def test_a_baseline_with_other_items_blocks_its_gate() -> None:
         check_baseline(made, questions({"c": "correct"}))
 
 
-def test_a_baseline_that_lacks_the_figure_is_refused() -> None:
+def test_a_baseline_that_lacks_the_metric_is_refused() -> None:
     baseline, made = tasks([1]), tasks([1])
     made = msgspec.structs.replace(made, metrics=[*made.metrics, *figures("pass@5", 50, 1)])
     with pytest.raises(UsageError, match=r"^The baseline has no pass@5 \(careful\)\. Score it again with -k 5"):

@@ -68,7 +68,7 @@ def run(path: Path, data: Path | None, *, benchmark: str = "mr-ben", **options: 
     return report
 
 
-def figures(report: Report, reading: str, group: str | None = None) -> dict[str, float | None]:
+def metrics_of(report: Report, reading: str, group: str | None = None) -> dict[str, float | None]:
     return {
         m.name: None if m.value is None else round(m.value, 6)
         for m in report.metrics

@@ -33,7 +33,7 @@ def row(gold: bool, predicted: bool | None, step: bool | None = False, reason: b
     return RowFacts(gold_correct=gold, predicted_correct=predicted, step=step, reason=reason)
 
 
-def figures(rows: list[RowFacts]) -> SubjectMetrics:
+def metrics_of(rows: list[RowFacts]) -> SubjectMetrics:
     return metrics_of_counts(count_rows(rows))
 
 
@@ -48,16 +48,16 @@ def figures(rows: list[RowFacts]) -> SubjectMetrics:
     ],
 )
 def test_a_one_sided_subject_gets_a_score(rows: list[RowFacts], score: float) -> None:
-    assert figures(rows).mr_score == pytest.approx(score)
+    assert metrics_of(rows).mr_score == pytest.approx(score)
 
 
 def test_a_negative_correlation_costs_nothing() -> None:
-    found = figures([row(True, False), row(False, True)])
+    found = metrics_of([row(True, False), row(False, True)])
     assert (found.mcc, found.mr_score) == (-100.0, 0.0)
 
 
 def test_the_mean_weighs_subjects_alike() -> None:
-    big, small = figures([row(False, False, True, True)] * 9), figures([row(False, False)])
+    big, small = metrics_of([row(False, False, True, True)] * 9), metrics_of([row(False, False)])
     mean = mean_metrics([big, small])
     assert (mean.acc_step, mean.mr_score, mean.rows, mean.counts.step) == (50.0, 40.0, 10, 9)
     assert mean_metrics([]).mr_score == 0.0
@@ -71,8 +71,8 @@ def test_unscored_rows_leave_their_share_and_are_bounded() -> None:
 
 
 @given(st.lists(FACTS))
-def test_figures_are_percentages_and_lie_within_their_bounds(rows: list[RowFacts]) -> None:
-    found = figures(rows)
+def test_metrics_are_percentages_and_lie_within_their_bounds(rows: list[RowFacts]) -> None:
+    found = metrics_of(rows)
     low, high = bounds(found.counts)
     for name in METRICS:
         value = getattr(found, name)
@@ -108,7 +108,7 @@ def test_an_interval_is_that_of_leaving_out_one_question_after_the_other() -> No
     ]
 
     def value(without: str) -> float:
-        return figures([fact for q, members in facts.items() for fact in members if q != without]).precision
+        return metrics_of([fact for q, members in facts.items() for fact in members if q != without]).precision
 
     left = np.array([value(question) for question in facts])
     assert found.stderr == pytest.approx(math.sqrt(11 / 12 * np.square(left - left.mean()).sum()))

@@ -37,13 +37,13 @@ def runs(draw: st.DrawFn) -> tuple[Rows, Rows]:
 
 
 def value(run: Rows, name: str, subject: str | None = None) -> float:
-    """The figure as a report gives it."""
+    """The metric as a report gives it."""
     subjects = [[facts for _, facts in rows] for key, rows in run.items() if subject in (None, key)]
     return float(getattr(mean_metrics([metrics_of_counts(count_rows(rows)) for rows in subjects]), name))
 
 
 @given(runs(), st.sampled_from(METRICS))
-def test_it_is_the_difference_of_the_figures(pair: tuple[Rows, Rows], name: str) -> None:
+def test_it_is_the_difference_of_the_metrics(pair: tuple[Rows, Rows], name: str) -> None:
     before, after = pair
     found = difference(before, after, name, Weights())
     assert found.value == pytest.approx(value(after, name) - value(before, name), abs=1e-9)
@@ -52,7 +52,7 @@ def test_it_is_the_difference_of_the_figures(pair: tuple[Rows, Rows], name: str)
 
 
 def turned_around() -> tuple[Rows, Rows]:
-    """From all wrong to all right, in two questions: each of them moves the figure further than its scale is long."""
+    """From all wrong to all right, in two questions: each of them moves the metric further than its scale is long."""
     wrong = {"s0": [("q0", MISSED), ("q0", MISSED), ("q1", ALARM)]}
     right = {"s0": [("q0", row(False, False)), ("q0", row(False, False)), ("q1", RIGHT)]}
     return wrong, right

@@ -12,7 +12,18 @@ from grader.results import READINGS, JudgeProvenance
 from grader.scorers.mr_ben.facts import facts_of
 from tests.conftest import ROOT
 from tests.models.server import ModelServer, fail, say
-from tests.scorers.mr_ben.made import MATH, RIGHT, YES, facts_of_run, figures, folder, metric, predictions, replies, run
+from tests.scorers.mr_ben.made import (
+    MATH,
+    RIGHT,
+    YES,
+    facts_of_run,
+    folder,
+    metric,
+    metrics_of,
+    predictions,
+    replies,
+    run,
+)
 
 
 def test_a_row_without_a_prediction_is_an_error_or_wrong(tmp_path: Path) -> None:
@@ -26,7 +37,7 @@ def test_a_row_without_a_prediction_is_an_error_or_wrong(tmp_path: Path) -> None
     absent = report.samples[0]
     assert (absent.careful.outcome, absent.careful.detail) == ("no_answer", "there is no prediction")
     for reading in READINGS:
-        got = figures(report, reading)
+        got = metrics_of(report, reading)
         assert (got["recall"], got["parse_success_rate"], got["acc_reason"]) == (0, 75, 50)
     assert [note.text for note in report.notes] == ["1 of 4 rows have no prediction and count as wrong."]
     again = grade(path, Options(benchmark="mr-ben", data=data, score_only=True), Silent()).report
@@ -41,7 +52,7 @@ def test_the_judge_is_asked_only_where_its_word_can_matter(tmp_path: Path) -> No
     assert len(server.asked) == 1
     for shown in ("What is q2?", "Step 1: one\nStep 2: two", "two is not it", "it is not two"):
         assert shown in server.asked[0].prompt
-    assert figures(report, "careful")["acc_reason"] == 50
+    assert metrics_of(report, "careful")["acc_reason"] == 50
     assert facts_of_run(report).judged == 1
     assert report.provenance.judge == JudgeProvenance(
         source="endpoint", model="m", endpoint=server.url, questions=1, calls=1, prompt_tokens=11, completion_tokens=2
@@ -86,7 +97,7 @@ def test_without_a_judges_word_what_hangs_on_it_is_unscored_in_both_readings(tmp
 def test_a_persons_verdict_in_one_word_holds_in_both_readings(tmp_path: Path, word: str, reason: float) -> None:
     data = folder(tmp_path / "data", math=MATH)
     report = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": word}))
-    assert [figures(report, reading)["acc_reason"] for reading in READINGS] == [reason, reason]
+    assert [metrics_of(report, reading)["acc_reason"] for reading in READINGS] == [reason, reason]
     assert report.unscored == 0
 
 

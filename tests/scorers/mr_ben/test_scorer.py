@@ -23,9 +23,9 @@ from tests.scorers.mr_ben.made import (
     RIGHT,
     YES,
     facts_of_run,
-    figures,
     folder,
     metric,
+    metrics_of,
     predictions,
     replies,
     response,
@@ -36,7 +36,7 @@ from tests.scorers.mr_ben.made import (
 SAMPLE = ROOT / "benchmarks" / "mr-ben" / "sample"
 
 
-def test_the_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> None:
+def test_the_sample_gives_the_metrics_worked_out_by_hand(sample: Any) -> None:
     path, place = sample("mr-ben")
     report = run(path, place / "data", judge_replies=place / "judge_replies.json")
     expected = json.loads((SAMPLE / "expected.json").read_text())["metrics"]
@@ -62,15 +62,15 @@ def test_a_subject_of_which_nothing_is_scored_has_no_metrics_and_is_in_no_mean(t
     data = folder(tmp_path / "data", math=MATH, physics=[row("p1"), row("p2", "2")])
     lost = dict.fromkeys(("p1/m", "p2/m"), "Error code: 429 - rate limit")
     report = run(predictions(tmp_path, RIGHT | lost), data, judge_replies=replies(tmp_path, {"q2/m": YES}))
-    assert figures(report, "careful", "subject=physics") == {}
-    assert figures(report, "careful") == figures(report, "careful", "subject=math")
+    assert metrics_of(report, "careful", "subject=physics") == {}
+    assert metrics_of(report, "careful") == metrics_of(report, "careful", "subject=math")
     assert metric(report, "parse_success_rate", "careful").bounds == pytest.approx((100 * 4 / 6, 100))
-    assert figures(report, "official", "subject=physics")["mr_score"] == 0
+    assert metrics_of(report, "official", "subject=physics")["mr_score"] == 0
     compared = MrScore().compare(Side(report, "careful"), Side(report, "careful"), "acc_step")
     assert (compared.before, compared.after, compared.difference.n) == (50, 50, 4)
 
 
-def test_all_figures_and_counts_of_a_subject(tmp_path: Path) -> None:
+def test_all_metrics_and_counts_of_a_subject(tmp_path: Path) -> None:
     data = folder(tmp_path / "data", math=MATH)
     report = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": YES}))
     # tp 1, tn 2, fp 0, fn 1: mcc = 2 / sqrt(1 * 2 * 2 * 3)
@@ -79,8 +79,8 @@ def test_all_figures_and_counts_of_a_subject(tmp_path: Path) -> None:
         "recall": 50, "parse_success_rate": 100,
     }  # fmt: skip
     for reading in READINGS:
-        assert figures(report, reading) == pytest.approx(wanted, abs=1e-4)
-        assert figures(report, reading, "subject=math") == figures(report, reading)
+        assert metrics_of(report, reading) == pytest.approx(wanted, abs=1e-4)
+        assert metrics_of(report, reading, "subject=math") == metrics_of(report, reading)
         assert metric(report, "mr_score", reading).n == 4
         low, high = metric(report, "mr_score", reading).ci95 or (0, 0)
         assert 0 <= low < metric(report, "mr_score", reading).number < high <= 100
@@ -113,7 +113,7 @@ def test_a_model_with_one_answer_gets_a_score(
     step = 50 if "Step 2" in text else 0
     never = -100 if not parsed else 0  # officially what is not read counts as the wrong class
     for reading in READINGS:
-        assert figures(report, reading) == {
+        assert metrics_of(report, reading) == {
             "mr_score": 0.3 * step, "mcc": never, "acc_step": step, "acc_reason": 0, "precision": precision,
             "recall": recall, "parse_success_rate": parsed,
         }  # fmt: skip
@@ -128,7 +128,7 @@ def test_a_private_benchmark_declares_its_own_weights_and_subjects(tmp_path: Pat
         '[splits.all]\ndata = "."\n[protocols.p]\n'
     )
     report = grade(predictions(tmp_path, RIGHT), Options(benchmark=str(place)), Silent()).report
-    assert figures(report, "careful", "subject=cooking")["mr_score"] == 50
+    assert metrics_of(report, "careful", "subject=cooking")["mr_score"] == 50
 
 
 def test_declared_metrics_stand_beside_its_own(tmp_path: Path) -> None:

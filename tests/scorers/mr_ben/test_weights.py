@@ -21,7 +21,7 @@ from grader.scorers.mr_ben.reading import GoldRow
 from grader.scorers.mr_ben.scorer import MrScore
 from grader.scorers.mr_ben.tasks import MrBenTask
 from tests.conftest import ROOT
-from tests.scorers.mr_ben.made import MATH, NO, RIGHT, facts_of_run, figures, folder, predictions, replies, run
+from tests.scorers.mr_ben.made import MATH, NO, RIGHT, facts_of_run, folder, metrics_of, predictions, replies, run
 from tests.tables import each
 
 
@@ -43,7 +43,7 @@ def test_weights_come_from_the_declaration_and_are_recorded(tmp_path: Path) -> N
     report = run(path, data, judge_replies=judged, benchmark=own)
     assert facts_of_run(report).weights == {"mcc": 0, "step": 1, "reason": 0.5}
     assert report.provenance.settings == {"mcc": 0, "step": 1}
-    assert figures(report, "official")["mr_score"] == 50
+    assert metrics_of(report, "official")["mr_score"] == 50
     with pytest.raises(UsageError, match="their scorer had different settings"):
         compare(published, report)
 
