@@ -20,6 +20,7 @@ from grader.scorers.plain_text import plain, without_markup
 from grader.scorers.yes_no import polarity
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Mapping
 
     from grader.scorers.places import Claim
@@ -444,16 +445,18 @@ class ChoiceReader:
     @heuristic("g5-mc-verdict-for-each-option")
     def _by_verdicts(self) -> Selection | None:
         """Return the only option that a list of the options calls right. "A. right" can be option A as it is."""
-        lines = [
-            line
-            for line in wordings.VERDICTS.finditer(self.lower)
-            if not self.options.is_text_of(line["letter"].upper(), self.lower[line.end("letter") + 1 : line.end()])
-        ]
+        lines = [*wordings.VERDICTS.finditer(self.lower)]
         right_lines = [line for line in lines if wordings.RIGHT.search(line[0]) and not wordings.WRONG.search(line[0])]
+        right_lines = [line for line in right_lines if line["before"] or not self._is_copy(line)]
         letters = {line["letter"].upper() for line in right_lines}
         if len(lines) < 2 or len(letters) != 1 or not letters <= set(self.options.letters):
             return None
         return Selection(frozenset(letters), *right_lines[0].span("letter"), "conclusion")
+
+    def _is_copy(self, line: re.Match[str]) -> bool:
+        """Whether a line with a letter has the option's own text and nothing else."""
+        text = self.options.lower_texts.get(line["letter"].upper(), "")
+        return self.lower[line.end("letter") : line.end()].strip(EDGE) == text.strip(EDGE)
 
     def _letters_as_texts(self, start: int, end: int) -> list[OptionText]:
         """Return where a capital is an option's whole text, and no label ("the formula C"); A and I are words, too."""

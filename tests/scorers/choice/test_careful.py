@@ -143,6 +143,8 @@ def test_declarations_in_other_languages(text: str) -> None:
         ("A. right\nB. left", SIDES, NONE),
         ("A. right\nB. left\n\nB", SIDES, "B"),
         ("A. Yes\nB. No", YES_NO, NONE),
+        ("❌ A) right\n✅ B) left", SIDES, "B"),
+        ("A) right\nB) left ✓", SIDES, "B"),
         ("Yes, the car is red.", YES_NO, "A"),
         ("Nope, not at all.", YES_NO, "B"),
         ("Not sure", YES_NO, NONE),
