@@ -40,10 +40,11 @@ def _split_sample(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None
         raise ValueError(f"its row is {row!r:.80}, not a mapping of columns")
     qid = str(fields.get("qid", ""))
     fields["qid"] = id_of(row) if row is not None and not qid else qid
-    if isinstance(fields.get("text"), str):
-        # Half a surrogate pair is not a character: it could not be sent or written.
-        fields["text"] = fields["text"].encode("utf-8", "replace").decode()
-    return fields, row
+    # Half a surrogate pair is not a character: it could not be sent or written.
+    texts = {
+        name: value.encode("utf-8", "replace").decode() for name, value in fields.items() if isinstance(value, str)
+    }
+    return fields | texts, row
 
 
 def encode_row(row: Mapping[str, Any]) -> bytes:

@@ -26,6 +26,15 @@ def test_a_row_that_json_would_change_is_no_task_and_the_others_are(row: dict[st
     assert [bytes(data) for data in given.rows.values()] == [b'{"outputs":[[1,[2]]]}']
 
 
+@pytest.mark.parametrize(
+    "sample",
+    [("\ud800", "x"), ("a", "\ud800"), {"qid": "a", "text": "x", "memory": "\ud800"}],
+    ids=["qid", "text", "memory"],
+)
+def test_half_a_surrogate_pair_never_keeps_the_other_samples_from_being_sent(sample: Any) -> None:
+    assert b'"?"' in Exchange([sample, ("b", "y")], task_rows={}).request_body(1.0)
+
+
 @pytest.mark.parametrize("line", [b'{"place":0,"result":{"qid":"a","sam', b'{"place":0}'])
 def test_a_line_that_was_cut_off_is_no_result_and_can_be_asked_for_again(line: bytes) -> None:
     given = Exchange([("a", "x")], task_rows={})
