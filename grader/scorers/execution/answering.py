@@ -82,12 +82,12 @@ class AnswerCollector:
         """Let programs answer for a short time; return what is still to answer of those that are not decided."""
         unfinished = self._run(phase, requests, FIRST_SECONDS)
         decided = find_decided([request.candidate for request in unfinished]) if unfinished else ()
-        whole = {request.candidate: request for request in requests}
+        complete = {request.candidate: request for request in requests}
         undecided = [request for request in unfinished if request.candidate not in decided]
         for number, request in enumerate(undecided):
             if request.keeps_state:  # a new process has to answer all calls again
                 del self.answers[request.candidate]
-                undecided[number] = whole[request.candidate]
+                undecided[number] = complete[request.candidate]
         return undecided
 
     def _run(self, phase: str, requests: list[AnswerRequest], max_seconds: float | None = None) -> list[AnswerRequest]:

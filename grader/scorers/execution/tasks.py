@@ -87,7 +87,7 @@ class CodeTask(Task, frozen=True, kw_only=True):
     @property
     def reference(self) -> str | None:
         """The solution as the text of a program: as it is, if it defines what is asked for, else as from a reply."""
-        if self.solution is None or _has_definition(self.solution, self.signature.required):
+        if self.solution is None or _defines_any(self.solution, self.signature.required):
             return self.solution
         return _program(self.solution, self.signature_text, self.names_to_define, self.cases is not None)
 
@@ -97,7 +97,7 @@ def _nonempty_text(value: object) -> str | None:
 
 
 @functools.lru_cache(maxsize=256)
-def _has_definition(source: str, names: tuple[str, ...]) -> bool:
+def _defines_any(source: str, names: tuple[str, ...]) -> bool:
     tree = parse_or_none(source)
     return tree is not None and not defined_names(tree).isdisjoint(names)
 
