@@ -128,8 +128,23 @@ def test_no_program_passes_the_wall_limit(program: str, watched: Watched) -> Non
     assert observed.reason == "wall"
 
 
-def test_a_program_that_takes_too_much_memory_is_stopped(watched: Watched) -> None:
-    observed = watched(f"x = b'm' * (200 << 20){WAIT}", memory=100 << 20)
+WITHOUT_FIRST_THREAD = """
+import ctypes, platform, threading
+def fill():
+    time.sleep(0.1)
+    x = b'm' * (200 << 20)
+    time.sleep(60)
+threading.Thread(target=fill).start()
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[platform.machine()], 0)
+"""
+"""The kernel says of the process itself only that it has ended."""
+
+
+@pytest.mark.parametrize(
+    "program", [f"x = b'm' * (200 << 20){WAIT}", WITHOUT_FIRST_THREAD], ids=["plainly", "without its first thread"]
+)
+def test_a_program_that_takes_too_much_memory_is_stopped(program: str, watched: Watched) -> None:
+    observed = watched(program, memory=100 << 20)
     assert observed.reason == "memory"
 
 
@@ -218,6 +233,12 @@ def test_memory_is_counted_beyond_what_was_inherited() -> None:
         # Its page tables are its own.
         assert watch.memory_bytes([pid], 1 << 40) < 4 << 20
     assert watch.memory_bytes([pid], 0) == 0
+
+
+def test_memory_that_was_moved_to_a_disk_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program can ask for it (`MADV_PAGEOUT`)."""
+    monkeypatch.setattr(watch, "_read", lambda path: b"RssAnon:\t4 kB\nVmPTE:\t8 kB\nVmSwap:\t100 kB\n")
+    assert watch.memory_bytes([1], 0) == 112 << 10
 
 
 @pytest.mark.parametrize("data", [b"", b"\0\0", b"\0\0\0\5{}", b"\xff\xff\xff\xff"])

@@ -59,6 +59,22 @@ def _read(path: str) -> bytes:
         os.close(fd)
 
 
+def _read_of_thread(pid: int, name: str, field: bytes) -> bytes:
+    """Return a file of a process that has a field; empty if it has none.
+
+    If a program ends its first thread, only the files of the others still have fields of its memory and its network.
+    """
+    data = _read(f"/proc/{pid}/{name}")
+    if field in data:
+        return data
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            data = _read(f"/proc/{pid}/task/{thread}/{name}")
+            if field in data:
+                return data
+    return b""
+
+
 def _stat(pid: int) -> list[bytes] | None:
     """Return the fields of /proc/<pid>/stat from the third on, or None."""
     data = _read(f"/proc/{pid}/stat")
@@ -128,9 +144,9 @@ def memory_bytes(pids: Iterable[int], baseline: int) -> int:
     for pid in pids:
         anonymous = shared = tables = 0
         with contextlib.suppress(ValueError):
-            for line in _read(f"/proc/{pid}/status").splitlines():
-                if line.startswith(b"RssAnon:"):
-                    anonymous = int(line.split()[1]) << 10
+            for line in _read_of_thread(pid, "status", b"RssAnon:").splitlines():
+                if line.startswith((b"RssAnon:", b"VmSwap:")):
+                    anonymous += int(line.split()[1]) << 10
                 elif line.startswith(b"RssShmem:"):
                     shared = int(line.split()[1]) << 10
                 elif line.startswith(b"VmPTE:"):
@@ -147,7 +163,7 @@ def socket_bytes(pids: Iterable[int]) -> int:
     count = 0
     for pid in pids:
         with contextlib.suppress(ValueError, IndexError):
-            count = max(count, int(_read(f"/proc/{pid}/net/sockstat").split(None, 3)[2]))
+            count = max(count, int(_read_of_thread(pid, "net/sockstat", b"sockets:").split(None, 3)[2]))
     return max(0, count - OUR_SOCKETS) * SOCKET_BYTES
 
 

@@ -19,6 +19,17 @@ def solution(x):
 """
 
 _REFUSED = {
+    "memory-without-a-first-thread": """
+import ctypes, platform, threading, time
+def fill():
+    held = []
+    while True:
+        held.append(b"m" * (16 << 20))
+        time.sleep(0.002)
+def solution(x):
+    threading.Thread(target=fill).start()
+    ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[platform.machine()], 0)
+""",
     "fork-bomb": """
 import os
 def solution(x):
