@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 DATA_STEMS = ("tasks", "questions", "problems", "data")
 """Stems of the data in a benchmark's `sample` folder."""
 MEMORY = 256 << 20
-"""Memory of a sample's programs: a busy machine ends one of them before it has filled the usual gigabyte."""
+"""Memory of a sample's programs. One fills all of it: on a busy machine, its time is over before a gigabyte is full."""
 LISTED = 5
 """Differences, or tasks that are not judged, in one line."""
 

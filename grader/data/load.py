@@ -106,9 +106,9 @@ def load(
 ) -> Rows:
     """Load the rows of a split. Raises InputError, DataUnavailableError.
 
-    `data_path`: the copy of `--data`. `columns`: what scoring uses, and the digest covers; None: all but the image.
-    `wanted`: what is read, if the format allows to read less than all; None: the same. The caller checks for missing
-    columns other than the id.
+    `data_path`: the copy of `--data`. `columns`: those that scoring uses, whose values the digest covers (None: all but
+    the image). `wanted`: those to read, if the format allows to read a part (None: the same as `columns`). The caller
+    checks for missing columns other than the id.
     """
     others = {other: name for name, other in benchmark.also_named.items()}
     date = [benchmark.columns.date] if benchmark.columns.date is not None else []

@@ -83,7 +83,10 @@ def _sheet(data: bytes, has_columns: Callable[[list[str]], bool], columns: str) 
 
 
 def _check_row_count(rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
-    """Yield rows; raises WorkbookError for more than a sheet can have: openpyxl fills gaps between numbers of rows."""
+    """Yield rows; raises WorkbookError for more than a sheet can have.
+
+    A file gives each row any number, and openpyxl yields an empty row for every number that is left out.
+    """
     for number, row in enumerate(rows, 1):
         if number > _MAX_ROWS:
             raise WorkbookError(number, f"a sheet has at most {_MAX_ROWS:,} rows")

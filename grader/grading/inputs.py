@@ -78,7 +78,7 @@ def make_setup(options: Options) -> Setup:
 def accepted_options(scorer: AnyScorer, declared: Benchmark) -> frozenset[str]:
     """Return the options of `NOT_EVERY_SCORERS` (and of `grade infer`) that this benchmark takes.
 
-    Options of a judge need a prompt for it: a benchmark that could have one and has none does not take them.
+    If the declaration can have a prompt for a judge and has none, the options of a judge are not among them.
     """
     options = scorer.options
     lacks_prompt = getattr(declared, "judge_prompt", "") is None

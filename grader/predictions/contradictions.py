@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SHORT = 4
 """Texts with fewer letters and digits are contained in others by accident."""
 _LONG_BEGINNING = 17
-"""From so many letters and digits on, one option that begins with all of another is the same option, cut off."""
+"""An option is another one, cut off, if that begins with all of it and it has at least so many letters and digits."""
 _WORDS = 0.9
 """Share of a question's words that the same question has in other words, or in a prompt."""
 _EMPTY = frozenset(("", "none", "na", "n/a", "nan", "null", "<na>", "#n/a"))

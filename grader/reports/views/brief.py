@@ -73,9 +73,9 @@ def _ranked_hints(run: Findings, name: str) -> Iterator[Hint]:
 
 
 def _unscored_hint(run: Findings) -> Hint:
-    """Return how many samples are unscored, and how much they could change the last metric that they concern.
+    """Return how many samples are unscored, and the worst and the best case of a metric that excludes them.
 
-    The careful metrics follow the official ones.
+    It is the last such metric: careful, if one is, because the careful metrics follow the official ones.
     """
     report = run.report
     partial = [metric for metric in report.metrics if metric.group is None and metric.is_partial]

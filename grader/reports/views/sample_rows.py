@@ -79,7 +79,7 @@ def evidence_of(run: Findings, outputs: RawOutputs) -> Table:
 
 
 def _evidence(run: Findings, sample: SampleResult, output: str | None, *, has_gold: bool) -> list[str]:
-    """Return the texts of a row. The scorer's facts explain a lack of credit: a sample with full credit has none."""
+    """Return the texts of a row. The scorer's facts explain why credit is missing; with full credit there are none."""
     item = f"{sample.qid} #{sample.sample}"
     gold = [run.scorer.sample_details(sample).gold[:LONGEST_ANSWER]] if has_gold else []
     parts = [sample.careful.detail[:LONGEST_DETAIL], deciding_words(sample.careful, output)]
