@@ -126,7 +126,7 @@ bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and p
 reproduce: $(VENV)/.dev sandbox ## Grade the published runs in DATA=folder, and compare with docs/reproduced.md (WRITE=1 writes it; ONLY=words of a run)
 	$(BIN)/python -m tests.reproduce $(DATA) $(if $(WRITE),--write) $(if $(ONLY),--only "$(ONLY)")
 
-counts: $(VENV)/.dev ## Count for each wording and rule of the readings how many of the published replies in DATA=folder it decides (minutes; WRITE=1 writes the numbers beside them)
+counts: $(VENV)/.dev ## Count for each wording and heuristic of the readings how many of the published replies in DATA=folder it decides (minutes; WRITE=1 writes the numbers beside them)
 	$(BIN)/python -m tests.reproduce.counts $(DATA) $(if $(WRITE),--write)
 
 bench-statistics: $(VENV)/.dev ## Simulate what intervals, tests, gates and leaderboards promise (about 15 minutes on two cores; RUNS=n for fewer)

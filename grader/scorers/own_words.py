@@ -172,7 +172,7 @@ _SAME_QUESTION = 0.9
 
 
 def without_other_questions(text: str, question: str, answers: re.Pattern[str] | None = None) -> str:
-    """Blank other questions with their answers: all but the part behind the question's own repetition, or the first."""
+    """Blank other questions with their answers. The part behind a repetition of this question stays, else the first."""
     start = 0
     if answers is not None:
         answer = answers.search(text.lower())
@@ -186,11 +186,11 @@ def without_other_questions(text: str, question: str, answers: re.Pattern[str] |
 
 
 def _span_of_question(text: str, question: str, headings: list[tuple[int, int]]) -> tuple[int, int]:
-    """Return the span of the part that answers a question, of those between the headings (start, end) of questions."""
+    """Return the span of the part that answers this question; `headings`: (start, end) of each question's heading."""
     ends = [start for start, _ in headings[1:]] + [len(text)]
     question_words = frozenset(_WORDS.findall(question.lower()))
     for (_, start), end in zip(headings, ends, strict=True):
-        # As long as the question with other blanks and marks: the answer behind it is not compared.
+        # The question with other blanks and marks has room in so many characters. The answer behind it is left out.
         if _begins_with_question(text[start : min(end, start + 2 * len(question) + 40)], question_words):
             return start, end
     before_first = headings[0][0]

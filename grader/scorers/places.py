@@ -355,7 +355,7 @@ def _field_name(heading: re.Match[str]) -> str:
 
 
 def lines(reply: OwnWords) -> list[Claim]:
-    """Return the first and the last line with a sentence, once if they are one; also of a list or with a refusal."""
+    """Return the first and the last line that have sentences; lines of lists and with refusals are among them."""
     text = reply.text + "\n"
     starts = [start for start, _ in (reply.all_sentences[:1] + reply.all_sentences[-1:])]
     spans = dict.fromkeys((text.rfind("\n", 0, start) + 1, text.index("\n", start)) for start in starts)
@@ -382,7 +382,7 @@ def sentences(reply: OwnWords) -> list[Claim]:
 def _likelihood(reply: OwnWords, span: tuple[int, int]) -> float:
     """Return how likely a sentence answers: 1 if it says all that is asked, and 1 more if it concludes.
 
-    Emphasis and the last place count less: they decide between sentences that say equally much.
+    Emphasis and the last place count 0.3 each.
     """
     start, end = span
     share = len(reply.question_words & content_words(reply.text[start:end])) / (len(reply.question_words) or 1)
@@ -415,8 +415,8 @@ def settle(
 ) -> Settled[Value] | None:
     """Return the claim that counts; None if no claim has a value. A value of None: the last form has none.
 
-    `by_words`: answers to other questions look alike, as letters do, so the words before an answer tell whether it is
-    to this one.
+    `by_words`: whether the words before an answer must show that it is to this question. Letters need that: answers to
+    other questions are the same letters.
     """
     withdrawn = withdrawn_before(reply.lower)
     current_claims = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn]

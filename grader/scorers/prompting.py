@@ -27,7 +27,7 @@ def from_template(declared: Benchmark, prompt_options: PromptOptions, usual: Tur
         template, name = declared.inference.prompt, f"{declared.id}/benchmark.toml: inference.prompt"
     if not template:
         return usual
-    template_text = template  # a type checker forgets in a function that it is not None
+    template_text = template  # for the type checker: it is not None in the function below
 
     def text(texts: Mapping[str, str]) -> str:
         return render(template_text, {**values, "default": usual.text(texts)}, name)

@@ -97,7 +97,7 @@ def read_yes_or_no(reply: OwnWords, claim: Claim) -> str | None:
 
 
 def _body_polarity(reply: OwnWords, claim: Claim) -> bool | None:
-    """Return what the sentences from a claim on say. The last one of a reply that is cut off is no statement."""
+    """Return what the sentences from a claim on say. A reply that is cut off states nothing."""
     spans = [(max(start, claim.start), end) for start, end in reply.sentences if end > claim.start]
     text = "\n".join(reply.unmarked[start:end] for start, end in spans)
     question = None if reply.is_cut else reply.question.lower()

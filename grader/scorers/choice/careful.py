@@ -89,7 +89,7 @@ def _read(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) 
 
 
 def _as_reading(selection: Selection, options: ChoiceOptions) -> ChoiceReading:
-    """Return the one option that is selected, or why the selection is no answer."""
+    """Return a reading: the selected letter, or all letters where several are asked for; else why there is none."""
     span = (selection.start, selection.end)
     combined = options.combined(selection.letters)
     letters = sorted(combined)
@@ -201,7 +201,7 @@ class ChoiceReader:
             return whole
         filler = wordings.FILL_START.match(self.lower, start)
         behind_filler = filler.end() if filler else start
-        # To the end of the line: what follows the claim's last letter can show that it is no label.
+        # The search ends with the line, not with the claim: the words behind a letter tell whether it is a label.
         labels = self._labels(start, max(claim.end, self._line_end(start)))
         for label in labels:
             if not self.lower[behind_filler : label.start].strip(" ([\"'*"):
@@ -268,7 +268,7 @@ class ChoiceReader:
         noun = _OPTION.match(self.lower, start)
         starts = (start, noun.end()) if noun else (start,)
         for label in self._labels(start, claim.end):
-            if any(label.start in (first, first - 1) for first in starts):  # the bullet has taken the bracket
+            if any(label.start in (first, first - 1) for first in starts):  # `_BULLET` includes the bracket of "(B)"
                 return self._from_line_label(claim, label, start, end)
         return self._from_line_text(claim, start, end)
 
@@ -290,7 +290,7 @@ class ChoiceReader:
         """Return the option whose text is the first line, or the last line behind a blank one."""
         lines_before = self.lower[: claim.start].split("\n")
         is_first = not any(map(str.strip, lines_before))
-        line_above = lines_before[-2:][0]  # of the first line: what is before the claim
+        line_above = lines_before[-2:][0]  # without a line above: what stands before the claim on its own line
         is_last = not line_above.strip() and not self.lower[claim.end :].strip()
         letters = self.options.letters_with_text(self.unmarked[start:end]) if is_first or is_last else []
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
@@ -347,11 +347,12 @@ class ChoiceReader:
         return self._no_echo(self._from_label(labels[-1], "conclusion")._replace(letters=letters))
 
     def _from_sentence(self, claim: Claim) -> Selection | None:
-        """Return the only option that a sentence names; of a long reply, only one of its last sentences.
+        """Return the only option that a sentence names. Of a long reply, only the last sentences can answer.
 
-        Unless the sentence concludes, its rivals must not name another option.
+        A sentence that does not begin with a conclusion ("so ...") has rivals, which must not name another option: the
+        last sentences, or in a short reply those with as many words of the question.
         """
-        if claim.rule == "conclusion":  # behind a form, which answers
+        if claim.rule == "conclusion":  # it stands behind a form, and that is the answer
             return None
         last_sentences = self.reply.sentences[-_LAST:]
         if not self._is_short and (claim.start, claim.end) not in last_sentences:
@@ -460,9 +461,10 @@ class ChoiceReader:
 
     def _letters_as_texts(self, start: int, end: int) -> list[OptionText]:
         """Return where a capital is an option's whole text, and no label ("the formula C"); A and I are words, too."""
-        letters = {text: k for k, text in self.options.texts.items() if len(text) == 1 and text.isupper()}
-        capitals = _CAPITAL.finditer(self.unmarked, start, end) if letters.keys() - {"A", "I"} else ()
-        return [OptionText(letters[m[0]], *m.span()) for m in capitals if m[0] in letters and m[0] not in "AI"]
+        texts = self.options.texts.items()
+        letters = {text: k for k, text in texts if len(text) == 1 and text.isupper() and text not in "AI"}
+        capitals = _CAPITAL.finditer(self.unmarked, start, end) if letters else ()
+        return [OptionText(letters[m[0]], *m.span()) for m in capitals if m[0] in letters]
 
     @heuristic(67)
     def _by_yes_or_no(self, claim: Claim) -> Selection | None:

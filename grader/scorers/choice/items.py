@@ -77,7 +77,7 @@ def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, 
 def with_shuffled_options(rows: Rows, benchmark: ChoiceBenchmark) -> tuple[Rows, ChoiceBenchmark]:
     """Return rows that have a column for each letter, in the order that `shuffled` draws, and one with the gold letter.
 
-    The first of the declared columns has the right option. The declaration that comes back names the gold column.
+    The first of the declared columns has the right option. The returned declaration names the gold column.
     """
     shuffled = benchmark.shuffled
     if shuffled is None:

@@ -145,7 +145,7 @@ class _Finder:
 
     @heuristic(34, False)
     def _is_in_a_phrase(self, letter: _Letter) -> bool:
-        """Whether a small letter begins a phrase, "a dog", and no noun, "option", is before it; or it is of "N/A"."""
+        """Whether a letter is of "N/A", or a small one that begins a phrase ("a dog") with no "option" before it."""
         start, end, lower = letter.start, letter.end, self.lower
         if "n/a" in (lower[start - 2 : end], lower[start : end + 2]):
             return True
@@ -180,7 +180,7 @@ class _Finder:
 
     @heuristic("g5-mc-article-a", None)
     def _small_label(self, letter: _Letter, label: Label) -> Label | None:
-        """Return a small letter's label: chosen or named, and at the beginning of a line alone on it.
+        """Return a small letter's label if it is named, or the content of a form; one that begins a line must be alone.
 
         There is none where the question has parts with small letters.
         """
