@@ -58,7 +58,7 @@ def connect() -> Any:
     try:
         client = docker.from_env(timeout=60, environment={**os.environ, **host})
         version = client.version()
-    except (docker.errors.DockerException, OSError) as error:
+    except (docker.errors.DockerException, OSError, ValueError) as error:  # ValueError: an invalid address
         raise InfrastructureError(
             f"No Docker engine answers{engines.docker_host_words()} ({_cause(error)}). Start it (`systemctl start "
             "docker`, or `dockerd`), or use --sandbox bubblewrap; `grade doctor` shows what this machine has."

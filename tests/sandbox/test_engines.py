@@ -71,6 +71,16 @@ def test_what_docker_host_names_is_looked_at_alone(runtime: Path, monkeypatch: p
     assert choice.examine("bubblewrap").lines[1].startswith(f"docker   no engine answers {where} (start it")
 
 
+@pytest.mark.parametrize("address", ["tcp://nohost:x", "tcp://[::1", "nothing"])
+def test_an_address_that_is_none_is_reported_as_an_engine_that_does_not_answer(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", address)
+    with pytest.raises(InfrastructureError) as error:
+        docker.connect()
+    assert f"No Docker engine answers at {address}, which DOCKER_HOST names" in str(error.value)
+
+
 def test_docker_is_preferred_to_podman(runtime: Path) -> None:
     with listen(runtime / "run/podman/podman.sock"), listen(runtime / "run/docker.sock"):
         found = engines.find()
