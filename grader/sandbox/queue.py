@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from grader.sandbox.roles import Role
 
 ANSWER_SECONDS = 180.0
-"""Maximum time of a job; every kind of job has a wall-clock limit well below it."""
+"""Maximum time of a job with the usual limits; every kind of job has a wall-clock limit well below it."""
 RUNS_PER_JOB = 4
-"""How many runs of a program one job can have, each with the wall-clock limit; where a user raises that, jobs last so
-much longer."""
+"""A job has further time for so many runs of a program, each as long as the wall-clock limit, which users can raise."""
 MAX_ATTEMPTS = 2
 """A job that has lost so many supervisors is probably the cause, and gets no other."""
 MAX_STARTS = 3
