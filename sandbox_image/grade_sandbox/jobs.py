@@ -53,7 +53,7 @@ class Answer(TypedDict):
 
     candidate: Candidate
     calls: Sequence[str]
-    known: NotRequired[Sequence[str]]
+    expected_digests: NotRequired[Sequence[str]]
     """Digests of large answers that are expected: of an equal one, only the digest is kept."""
     max_seconds: NotRequired[float]
     """Seconds of work after which nothing more is asked, if each call has limits of its own."""

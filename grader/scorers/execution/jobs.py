@@ -80,13 +80,13 @@ def calls_job(
     limits: Limits,
     *,
     max_bytes: int,
-    known_digests: Sequence[str] = (),
+    expected_digests: Sequence[str] = (),
     reports_side_effects: bool = False,
 ) -> Job:
     """Return the job that calls a function, each time with these limits.
 
     `reports_side_effects`: a reply also has the arguments as the call left them, and what was printed. A digest comes
-    back instead of an answer that has more than `max_bytes`, is one long text, or has one of the `known_digests`.
+    back instead of an answer that has more than `max_bytes`, is one long text, or has one of the `expected_digests`.
     """
     candidate: sandbox.Candidate = {
         "signature": "",
@@ -98,8 +98,8 @@ def calls_job(
         "with_effects": reports_side_effects,
     }
     answer: sandbox.Answer = {"candidate": candidate, "calls": calls}
-    if known_digests:
-        answer["known"] = known_digests
+    if expected_digests:
+        answer["expected_digests"] = expected_digests
     return {**_job_limits(limits.cpu_seconds, task, limits), "answer": answer}
 
 

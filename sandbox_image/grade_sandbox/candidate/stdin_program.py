@@ -56,7 +56,7 @@ def serve_runs(spec: "dict[str, Any]", channel_fd: int) -> None:
 def _prepare(channel_fd: int) -> types.ModuleType:
     """Make all that a script has before its first line, once: a fork copies each page that it writes to.
 
-    Return the module that it is. The order matters: streams are opened on descriptors, and no other is inherited.
+    Return the module that it runs in. The order matters: streams are opened on descriptors, and no other is inherited.
     """
     process.enlarge_stack()
     _replace_descriptors(_stream_files(b""))

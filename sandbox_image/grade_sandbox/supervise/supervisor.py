@@ -139,7 +139,7 @@ class Supervisor:
                 fd,
                 calls,
                 max_answer_bytes=max_bytes,
-                expected_digests=request.get("known", ()),
+                expected_digests=request.get("expected_digests", ()),
                 max_seconds=request.get("max_seconds", dialogue.MAX_SECONDS),
             )
             outcome = self._run_to_end(job, pid, CANDIDATE_SLOT, lock_step, alarm=True)

@@ -222,7 +222,7 @@ class InputTasks:
                     calls,
                     limits,
                     max_bytes=max_bytes,
-                    known_digests=values.digests(expected),
+                    expected_digests=values.digests(expected),
                     reports_side_effects=reports_side_effects,
                 )
             return jobs.with_hash_seed(job, variant.hash_seed)
