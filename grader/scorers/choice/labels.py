@@ -168,7 +168,7 @@ class _Finder:
         text = self.options.text_at(self.lower, letter.start) if letter.bracket or not letter.is_small else None
         return text if text is not None and text.end > letter.end else None
 
-    def _is_content(self, letter: _Letter) -> bool:
+    def _begins_content(self, letter: _Letter) -> bool:
         return letter.start in self.content_starts
 
     def _is_named(self, letter: _Letter) -> bool:
@@ -190,7 +190,7 @@ class _Finder:
             rest = self.unmarked[letter.end :].partition("\n")[0]
             return None if rest.strip(" \t.)*:") else label
         is_named = self._is_named(letter)
-        return label._replace(is_certain=is_named) if is_named or self._is_content(letter) else None
+        return label._replace(is_certain=is_named) if is_named or self._begins_content(letter) else None
 
     def _capital_label(self, letter: _Letter, label: Label) -> Label | None:
         """Return a capital's label: in brackets, named, chosen, or between words that go with an option."""
@@ -198,11 +198,11 @@ class _Finder:
         in_formula = any(first <= letter.start < last for first, last in self.formulas)
         if letter.bracket in tuple("([{<") and not in_formula:
             return label._replace(is_certain=True)
-        is_named, is_content = self._is_named(letter), self._is_content(letter)
+        is_named, begins_content = self._is_named(letter), self._begins_content(letter)
         if not is_named and not letter.bracket and not wordings.ALLOWED_BEFORE.search(before.rpartition("\n")[2]):
-            return label if is_content and _stands_alone(letter, self.unmarked) else None
+            return label if begins_content and _stands_alone(letter, self.unmarked) else None
         is_symbol = in_formula or _SYMBOL_AFTER.match(self.unmarked, letter.end) or _SYMBOL_BEFORE.search(before)
-        if is_symbol and not is_content:  # "option B = 3"; content can be a formula, "the answer is $B$"
+        if is_symbol and not begins_content:  # "option B = 3"; content can be a formula, "the answer is $B$"
             return None
         if is_named or is_symbol or _stands_alone(letter, self.unmarked):
             return label._replace(is_certain=is_named)

@@ -107,7 +107,8 @@ class ChoiceOptions:
 
     def is_combined(self, letter: str) -> bool:
         """Whether another option combines this one with others, so that its text is only a part of an answer."""
-        return bool(self._combinations) and letter not in self._combinations.values()
+        is_part = any(letter in letters for letters in self._combinations)
+        return is_part and letter not in self._combinations.values()
 
     def combined(self, letters: frozenset[str]) -> frozenset[str]:
         """Return the option that combines others, if there is one; else the letters themselves."""
