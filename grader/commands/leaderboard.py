@@ -36,6 +36,7 @@ def leaderboard_command(
     RESULTS is a `<stem>_results.json`. NAME is the name of its model in the table.
     """
     from grader.decisions.leaderboard import leaderboard
+    from grader.reports.material import files_of_results
     from grader.reports.views import leaderboard as view
 
     if published:
@@ -45,7 +46,8 @@ def leaderboard_command(
         reading = "official"
     files = output_files.check_outputs(outputs, [run.path for run in runs])
     ranked = read_runs(runs)
-    output_files.protect_inputs(files, [(Path(name.results), report) for name, report in ranked])
+    for name, report in ranked:
+        files.protect(files_of_results(Path(name.results), report).paths)
     folder = output_files.folder_of_page(outputs)
     document = view.document(leaderboard(ranked, reading=reading, with_published=published), folder)
     output_files.show_and_write(document, outputs, quiet=quiet)

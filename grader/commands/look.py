@@ -205,7 +205,7 @@ def show(options: Options, qid: str) -> list[tuple[str, str]]:
 
 def _sample_in_words(run_options: Options, qid: str, number: int, results: Path) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of one sample of a results file. Raises UsageError if it has no such sample."""
-    from grader.reports.material import load_for_results
+    from grader.reports.material import files_of_results
     from grader.reports.why import facts_of
     from grader.scorers import declarations
     from grader.scorers.registry import scorer_of
@@ -216,7 +216,8 @@ def _sample_in_words(run_options: Options, qid: str, number: int, results: Path)
     if report.benchmark != declared.id:
         raise UsageError(f"{results} has results of {report.benchmark}, not of {declared.id}.")
     sample = _find_sample(report, qid, number, results)
-    material = load_for_results(results, report, run_options.data, benchmark=run_options.benchmark)
+    files = files_of_results(results, report, data=run_options.data, benchmark=run_options.benchmark)
+    material = files.material()
     scorer = scorer_of(report)
     if (task := material.tasks.get(qid)) is not None:
         yield from _question(task)

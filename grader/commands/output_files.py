@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from grader.grading.report import Graded
     from grader.reports.document import Document
-    from grader.results import Report
+    from grader.reports.questions import Gap
     from grader.results.outputs import Outputs
 
 
@@ -33,15 +33,6 @@ def check_outputs(
     for name in outputs:
         format_of(name)
     return Outputs(outputs, inputs, baseline=baseline, folder=folder)
-
-
-def protect_inputs(outputs: Outputs, runs: Iterable[tuple[Path, Report]]) -> None:
-    """Raise UsageError for a report that would replace a file beside the results of a run: what was graded."""
-    from grader.reports.material import files_for_results
-
-    for results, report in runs:
-        files = files_for_results(results, report)
-        outputs.protect([files.predictions, files.scorer_file])
 
 
 def write(
@@ -92,6 +83,12 @@ def _write_results(graded: Graded) -> list[Path]:
     if paths:
         github.name_results(paths[-1])
     return paths
+
+
+def say_gaps(gaps: Iterable[Gap]) -> None:
+    """Print what reports do not show, each once."""
+    for sentence in dict.fromkeys(gap.in_words() for gap in gaps):
+        say(sentence)
 
 
 def folder_of_page(outputs: Sequence[str]) -> Path | None:

@@ -12,13 +12,10 @@ from grader.commands.console import say
 from grader.commands.options import NAMED_FILE, NamedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from grader.decisions.comparison import RunName
-    from grader.reports.material import Material, RawOutputs
-    from grader.reports.questions import Gap
+    from grader.reports.material import RunFiles
     from grader.reports.web.items import PageRun
-    from grader.results import ReadingName, Report
+    from grader.results import ReadingName
 
 _RESULTS = click.Path(path_type=Path, exists=True, dir_okay=False)
 _data_options = (
@@ -52,17 +49,25 @@ def compare_command(
 
     A and B are optional names for the two runs, as in `base=old_results.json`.
     """
-    from grader.decisions.comparison import compare
+    from grader.decisions.comparison import compare, distinct_names
+    from grader.reports.material import files_of_results
     from grader.reports.views import comparison as view
 
     files = output_files.check_outputs(outputs, [before.path, after.path, data])
     runs = options.read_runs([before, after], may_repeat=True)
-    output_files.protect_inputs(files, [(Path(name.results), report) for name, report in runs])
     (a, first), (b, second) = runs
+    first_files, second_files = (
+        files_of_results(Path(name.results), report, data=data, benchmark=benchmark) for name, report in runs
+    )
+    files.protect([*first_files.paths, *second_files.paths])
     comparison = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
 
     def sides() -> tuple[PageRun, PageRun]:
-        return _page_runs(runs, benchmark, data, quiet=quiet)
+        a_name, b_name = distinct_names([a, b])
+        sides = _page_run(a_name, first_files), _page_run(b_name, second_files)
+        if not quiet:
+            output_files.say_gaps([*first_files.gaps, *second_files.gaps])
+        return sides
 
     output_files.show_and_write(view.document(comparison, sides), outputs, quiet=quiet, verbose=verbose)
 
@@ -86,7 +91,7 @@ def report_command(
     quiet: bool,
 ) -> None:
     """Write reports of an earlier run from its RESULTS (`<stem>_results.json`), without grading again."""
-    from grader.reports.material import load_for_results, outputs_for_results
+    from grader.reports.material import files_of_results
     from grader.reports.views import run as view
     from grader.scorers import declarations
     from grader.scorers.report_check import read_report
@@ -95,47 +100,20 @@ def report_command(
         declarations.load(benchmark)
     files = output_files.check_outputs(outputs, [results, data, predictions])
     report = read_report(results)
-    output_files.protect_inputs(files, [(results, report)])
-    gaps: list[Gap] = []
-
-    def load_material(report: Report) -> Material:
-        material = load_for_results(results, report, data, benchmark=benchmark, predictions=predictions)
-        gaps[:] = material.gaps
-        return material
-
-    def load_outputs(report: Report) -> RawOutputs:
-        return outputs_for_results(results, report, predictions)
-
-    document = view.document(report, load_material, outputs=load_outputs, reading=reading)
+    run_files = files_of_results(results, report, data=data, benchmark=benchmark, predictions=predictions)
+    files.protect(run_files.paths)
+    document = view.document(report, run_files.material, outputs=run_files.outputs, reading=reading)
     paths = output_files.write(outputs, document)
     for path in () if quiet else paths:
         say(f"Wrote {path}")
     # A problem with a file that the user named is printed with --quiet as well.
     user_files = {"questions": data, "predictions": predictions}
-    for gap in gaps:
-        if not quiet or user_files.get(gap.what) is not None:
-            say(gap.in_words())
+    output_files.say_gaps([gap for gap in run_files.gaps if not quiet or user_files.get(gap.what) is not None])
 
 
-def _page_runs(
-    runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: Path | None, *, quiet: bool
-) -> tuple[PageRun, PageRun]:
-    """Load the material of both runs, and print what is missing."""
-    from grader.decisions.comparison import distinct_names
+def _page_run(name: RunName, files: RunFiles) -> PageRun:
+    """Return a run with its material."""
     from grader.reports.findings import findings_of
-    from grader.reports.material import load_for_results
     from grader.reports.web.items import PageRun
 
-    page_runs = [
-        PageRun(
-            name=name.short,
-            findings=findings_of(report),
-            material=load_for_results(Path(name.results), report, data, benchmark=benchmark),
-        )
-        for name, (_, report) in zip(distinct_names([name for name, _ in runs]), runs, strict=True)
-    ]
-    for gap in dict.fromkeys(gap.in_words() for run in page_runs for gap in run.material.gaps):
-        if not quiet:
-            say(gap)
-    before, after = page_runs
-    return before, after
+    return PageRun(name=name.short, findings=findings_of(files.report), material=files.material())

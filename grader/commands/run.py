@@ -122,8 +122,8 @@ def _grade_run(predictions: Sequence[str], command: Command) -> int:
             output_files.show(document(), verbose=command.verbose)
         retry_hint = functools.partial(_retry_hint, graded=graded, command=command)
         unwritten = output_files.write_run(graded, document, command.outputs, retry_hint, quiet=command.quiet)
-        for gap in () if command.quiet else dict.fromkeys(gap.in_words() for gap in gaps):
-            say(gap)
+        if not command.quiet:
+            output_files.say_gaps(gaps)
         github.summarise(document)
         return finish(graded.report, decisions, unwritten)
 
@@ -135,25 +135,28 @@ def _lazy_document(
 
     The document is made at the first call, which also fills the list: a quiet run without reports never needs it.
     """
-    from grader.reports.material import Sources
+    from grader.reports.material import RunFiles
     from grader.reports.views import run
+    from grader.results.outputs import path_beside
 
-    sources = Sources(
+    ending = command.setup.scorer.file_ending
+    files = RunFiles(
+        report=graded.report,
         predictions=graded.file or path,
+        scorer_file=path_beside(graded.stem, ending) if ending and graded.stem is not None else None,
         data=command.setup.options.data,
-        stem=graded.stem,
-        declared=command.setup.declared,
+        benchmark=command.setup.declared,
         rows=graded.rows if has_page else None,
     )
     make = functools.partial(
         run.document,
         graded.report,
-        sources.load,
+        files.material,
         decisions.results,
-        outputs=sources.outputs,
+        outputs=files.outputs,
         reading=command.gates.reading,
     )
-    return functools.cache(make), sources.gaps
+    return functools.cache(make), files.gaps
 
 
 def _retry_hint(name: str, *, graded: Graded, command: Command) -> str:

@@ -11,7 +11,7 @@ from grader.results import Report
 
 
 def on_terminal(report: Report, outputs: RawOutputs | None = None, **settings: Any) -> str:
-    return terminal.render(run.document(report, outputs=lambda _: outputs or {}), **settings)
+    return terminal.render(run.document(report, outputs=lambda: outputs or {}), **settings)
 
 
 def as_markdown(report: Report, gates: Any = ()) -> bytes:
@@ -19,11 +19,11 @@ def as_markdown(report: Report, gates: Any = ()) -> bytes:
 
 
 def as_page(report: Report, material: Material) -> bytes:
-    return html.make(run.document(report, lambda _: material))
+    return html.make(run.document(report, lambda: material))
 
 
 def as_file(name: str, report: Report, gates: Any = (), **settings: Any) -> bytes:
-    return format_of(name)(run.document(report, lambda _: Material(), gates, **settings))
+    return format_of(name)(run.document(report, Material, gates, **settings))
 
 
 def side_by_side(before: PageRun, after: PageRun) -> bytes:

@@ -10,7 +10,7 @@ import pytest
 from grader.benchmark import Benchmark
 from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
-from grader.reports import material
+from grader.reports.material import Material, RunFiles, files_of_results
 from grader.reports.questions import Gap, gather
 from grader.results import Outcome, Provenance, Reading, Report, SampleResult
 from grader.scorers import declarations
@@ -22,10 +22,9 @@ PIXEL = base64.b64decode(
 )
 
 
-def _load(results: Path, data: Path | None) -> tuple[Report, material.Material]:
+def _load(results: Path, data: Path | None) -> tuple[Report, Material]:
     report = read_report(results)
-    files = material.files_for_results(results, report)
-    return report, material.load(report, files.predictions, data, files.scorer_file)
+    return report, files_of_results(results, report, data=data).material()
 
 
 def test_a_choice_run_has_questions_options_gold_images_and_outputs(graded) -> None:
@@ -62,8 +61,7 @@ def test_the_data_that_was_graded_is_found_beside_the_results(graded, tmp_path: 
     (shutil.copytree if data.is_dir() else shutil.copy)(data, tmp_path / data.name)
     results = tmp_path / "predictions_results.json"
     report = read_report(results)
-    files = material.files_for_results(results, report)
-    found = material.load(report, files.predictions, None, files.scorer_file, folders=files.folders)
+    found = files_of_results(results, report).material()
     assert set(found.tasks) == {sample.qid for sample in report.samples}
     assert not [gap for gap in found.gaps if gap.what == "questions"]
 
@@ -113,7 +111,7 @@ def test_a_benchmark_that_is_not_here_leaves_outputs_and_a_gap(graded) -> None:
     folder, data = graded("vstar")
     report = read_report(folder / "predictions_results.json")
     strange = msgspec.structs.replace(report, benchmark="elsewhere")
-    found = material.load(strange, folder / "predictions.json", data, None)
+    found = RunFiles(report=strange, predictions=folder / "predictions.json", data=data).material()
     assert len(found.predictions) == 10
     assert found.gaps[0].what == "questions"
     assert "elsewhere" in found.gaps[0].why
@@ -122,7 +120,7 @@ def test_a_benchmark_that_is_not_here_leaves_outputs_and_a_gap(graded) -> None:
 # --- images -----------------------------------------------------------------------------------------------------
 
 
-def _choice_run(tmp_path: Path, cells: list[Any], suffix: str = ".jsonl") -> material.Material:
+def _choice_run(tmp_path: Path, cells: list[Any], suffix: str = ".jsonl") -> Material:
     """A V* run over questions with these image cells."""
     rows = [
         {"question_id": str(n), "text": "Which? (A) one (B) two", "label": "A", "category": "c", "image": cell}
@@ -140,7 +138,7 @@ def _choice_run(tmp_path: Path, cells: list[Any], suffix: str = ".jsonl") -> mat
         metrics=[],
         samples=samples,
     )
-    return material.load(report, None, data, None)
+    return RunFiles(report=report, data=data).material()
 
 
 def test_an_image_is_a_file_or_base64_or_the_name_of_the_row_that_has_it(tmp_path: Path) -> None:
@@ -203,7 +201,7 @@ def test_programs_come_from_the_executed_file_and_so_do_predictions_that_are_gon
     report, path = _execution_run(tmp_path, ["passed", "NameError: c"], ["one", "two"])
     data = root / "benchmarks/humaneval-v/sample/tasks.jsonl"
     results = tmp_path / "p_results.json"
-    found = material.load(report, None, data, material.files_for_results(results, report).scorer_file)
+    found = files_of_results(results, report, data=data).material()
     assert found.programs["q1"][1] == ExecutedProgram(
         completion="b = 2", program="b = 2\ntest()", result="NameError: c"
     )
@@ -223,8 +221,9 @@ def test_a_prediction_file_that_is_not_used_stays_said_where_an_executed_file_ha
 ) -> None:
     report, path = _execution_run(tmp_path, ["passed", "NameError: c"], ["one", "two"])
     other = tmp_path / "other.json"
+    data = root / "benchmarks/humaneval-v/sample/tasks.jsonl"
     other.write_text('[{"qid": "q1", "predictions": ["one", "three"]}]')
-    found = material.load(report, other, root / "benchmarks/humaneval-v/sample/tasks.jsonl", path)
+    found = files_of_results(path.with_name("p_results.json"), report, data=data, predictions=other).material()
     assert found.predictions == {"q1": ["one", "two"]}
     assert [gap.why for gap in found.gaps] == [
         "other.json does not hold the predictions that were graded (p.json). "
@@ -234,10 +233,10 @@ def test_a_prediction_file_that_is_not_used_stays_said_where_an_executed_file_ha
 
 def test_an_executed_file_of_another_run_is_not_shown(tmp_path: Path) -> None:
     report, path = _execution_run(tmp_path, ["NameError: c", "passed"], ["one", "two"])
-    found = material.load(report, None, None, path)
+    found = RunFiles(report=report, scorer_file=path).material()
     assert (found.programs, found.predictions) == ({}, {})
     assert "p_executed.json does not belong to this run: its verdicts differ." in [g.why for g in found.gaps]
-    alone = material.load(report, None, None, None)
+    alone = RunFiles(report=report).material()
     assert "The executed file is not beside the results." in [gap.why for gap in alone.gaps]
 
 
@@ -245,7 +244,7 @@ def test_an_executed_file_of_another_run_is_not_shown(tmp_path: Path) -> None:
 def test_an_executed_file_that_is_none_is_a_gap(tmp_path: Path, text: str) -> None:
     report, path = _execution_run(tmp_path, ["passed", "failed"], ["one", "two"])
     path.write_text(text)
-    found = material.load(report, None, None, path)
+    found = RunFiles(report=report, scorer_file=path).material()
     assert found.programs == {}
     if text != "{}":
         assert "p_executed.json cannot be read" in " ".join(gap.why for gap in found.gaps)
@@ -259,4 +258,4 @@ def test_a_name_in_the_results_cannot_lead_out_of_their_folder(tmp_path: Path) -
         benchmark="vstar", scorer="multiple_choice", split="test", protocol="p", metrics=[], samples=[],
         provenance=Provenance(predictions="../secret.json"),
     )  # fmt: skip
-    assert material.files_for_results(inside / "x_results.json", report).predictions is None
+    assert files_of_results(inside / "x_results.json", report).predictions is None

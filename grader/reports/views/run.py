@@ -60,10 +60,10 @@ LONGEST_VALUE = 60
 
 def document(
     report: Report,
-    material: Callable[[Report], Material] | None = None,
+    material: Callable[[], Material] | None = None,
     gates: Sequence[GateResult] = (),
     *,
-    outputs: Callable[[Report], RawOutputs] = lambda _: {},
+    outputs: Callable[[], RawOutputs] = dict,
     reading: ReadingName = "careful",
 ) -> Document:
     """Return the document. `material` collects what a report does not hold; it is called only if items are shown.
@@ -78,7 +78,7 @@ def document(
         from grader.reports.web.items import PageRun, build
 
         assert material is not None
-        return build(PageRun(name=run.name, findings=run, material=material(run.report)))
+        return build(PageRun(name=run.name, findings=run, material=material()))
 
     return Document(
         names=_names(run.report),
@@ -102,7 +102,7 @@ def document(
         records=lambda: records_of(run.report),
         columns=COLUMNS,
         suites=lambda: suites(run.report, gates, reading),
-        evidence=lambda: evidence_of(run, outputs(run.report)),
+        evidence=lambda: evidence_of(run, outputs()),
         items=items if material is not None else None,
         source=run.report.provenance.predictions or "a results file",
     )
@@ -144,7 +144,7 @@ def _agreement(run: Findings) -> Section:
     return Section(parts=[f"Official and careful agree on {all_of(judged, 'sample')}{which}."] if judged else [])
 
 
-def _differences(run: Findings, outputs: Callable[[Report], RawOutputs]) -> Section:
+def _differences(run: Findings, outputs: Callable[[], RawOutputs]) -> Section:
     """Return the number of samples of each kind of difference, and a table of these samples."""
     samples = run.differing_samples
     kinds = list(run.differences.items())
@@ -158,15 +158,13 @@ def _differences(run: Findings, outputs: Callable[[Report], RawOutputs]) -> Sect
     )
 
 
-def _differences_table(
-    run: Findings, samples: Sequence[SampleResult], outputs: Callable[[Report], RawOutputs]
-) -> Table:
+def _differences_table(run: Findings, samples: Sequence[SampleResult], outputs: Callable[[], RawOutputs]) -> Table:
     names = _names_in_units(run)
     golds = [run.scorer.sample_details(sample).gold for sample in samples]
     has_gold = any(golds)
     columns = ("sample", *(["gold"] if has_gold else []), *READINGS)
     quotes_outputs = any(isinstance(sample.careful.span, tuple) for sample in samples)
-    texts = outputs(run.report) if quotes_outputs else {}
+    texts = outputs() if quotes_outputs else {}
     rows = []
     for sample, gold in zip(samples, golds, strict=True):
         number = f" #{sample.sample}" if sample.sample else ""

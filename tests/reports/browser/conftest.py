@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from grader.reports import material
-from grader.reports.material import Material
+from grader.reports.material import Material, files_of_results
 from grader.results import Report
 from grader.scorers.report_check import read_report
 from tests.conftest import Once, chromium
@@ -168,8 +167,7 @@ def graded_page(graded: Callable[[str], tuple[Path, Path]], once: Once) -> Calla
         report = read_report(results)
 
         def fill(folder: Path) -> None:
-            files = material.files_for_results(results, report)
-            gathered = material.load(report, files.predictions, graded(benchmark)[1], files.scorer_file)
+            gathered = files_of_results(results, report, data=graded(benchmark)[1]).material()
             (folder / "report.html").write_bytes(as_page(report, gathered))
 
         return once(f"page-{benchmark}", fill) / "report.html", report

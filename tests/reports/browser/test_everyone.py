@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.reports import material
+from grader.reports.material import RunFiles
 from tests.reports.browser.conftest import Watched, settled, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -100,7 +100,7 @@ def test_what_could_not_be_shown_is_said_on_top_and_at_the_item(
     show: Callable[..., Watched], graded_page, tmp_path: Path
 ) -> None:
     _, report = graded_page("vstar")
-    watched = show(report, material.load(report, None, tmp_path / "gone.jsonl", None))
+    watched = show(report, RunFiles(report=report, data=tmp_path / "gone.jsonl").material())
     note = watched.open().get_by_role("note").inner_text()
     assert "Raw outputs: predictions.json is not beside the results." in note
     assert "Questions: The data cannot be read" in note

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from grader.reports import material
-from grader.reports.material import Material
+from grader.reports.material import Material, RunFiles
 from grader.results import Note
 from tests.reports.browser.conftest import Watched, settled
 from tests.reports.browser.made import CODE
@@ -225,7 +224,7 @@ def test_a_run_without_samples_opens_and_says_what_it_is(show: Callable[..., Wat
         benchmark="mmbench", scorer="circular", split="test-en", protocol="vlmevalkit-2026-06",
         notes=[Note(note), Note(advice)]
     )  # fmt: skip
-    watched = show(empty, material.load(empty, None, None, None))
+    watched = show(empty, RunFiles(report=empty).material())
     assert "This run has no metrics." in watched.open().locator("#panel").inner_text()
     assert note in watched.page.locator("#panel").inner_text()
     assert watched.page.locator(".notes li").last.inner_text() == advice.replace("`", "")

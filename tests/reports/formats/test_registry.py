@@ -9,7 +9,7 @@ from tests.reports import made_reports as made
 from tests.tables import each
 
 
-def never(_: object) -> object:
+def never() -> object:
     raise AssertionError("only the page shows material")
 
 
