@@ -223,7 +223,7 @@ def _sample_in_words(run_options: Options, qid: str, number: int, results: Path)
         yield from _question(task)
     yield from _verdicts(scorer, sample)
     yield from facts_of(scorer, sample)
-    yield from _output_and_program(material, qid, number)
+    yield from _reply_and_program(material, qid, number)
     for gap in material.gaps:
         if gap.what != "images":
             yield "note", f"The {gap.what} cannot be shown: {gap.why}"
@@ -249,10 +249,10 @@ def _verdicts(scorer: AnyScorer, sample: SampleResult) -> Iterator[tuple[str, st
         yield name, f"{answer}: {why}" if why else answer
 
 
-def _output_and_program(material: Material, qid: str, number: int) -> Iterator[tuple[str, str]]:
-    outputs, programs = material.predictions.get(qid, []), material.programs.get(qid, [])
-    if number < len(outputs):
-        yield "raw output", f"{outputs[number]}\n"
+def _reply_and_program(material: Material, qid: str, number: int) -> Iterator[tuple[str, str]]:
+    replies, programs = material.replies.get(qid, []), material.programs.get(qid, [])
+    if number < len(replies):
+        yield "raw output", f"{replies[number]}\n"
     if number < len(programs):
         yield "program (official run)", f"{programs[number].program}\n"
 

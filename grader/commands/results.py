@@ -102,7 +102,7 @@ def report_command(
     report = read_report(results)
     run_files = files_of_results(results, report, data=data, benchmark=benchmark, predictions=predictions)
     files.protect(run_files.paths)
-    document = view.document(report, run_files.material, outputs=run_files.outputs, reading=reading)
+    document = view.document(report, run_files.material, replies=run_files.replies, reading=reading)
     paths = output_files.write(outputs, document)
     for path in () if quiet else paths:
         say(f"Wrote {path}")

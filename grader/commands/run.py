@@ -153,7 +153,7 @@ def _lazy_document(
         graded.report,
         files.material,
         decisions.results,
-        outputs=files.outputs,
+        replies=files.replies,
         reading=command.gates.reading,
     )
     return functools.cache(make), files.gaps

@@ -1,4 +1,4 @@
-"""Material that a report shows beside its metrics: tasks, images, raw outputs and programs, from the run's files.
+"""Material that a report shows beside its metrics: tasks, images, raw replies and programs, from the run's files.
 
 Missing material is not an error: a missing file, or one that changed after grading, becomes a `Gap` in the report.
 """
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from grader.scorers.registry import AnyScorer
 
 
-RawOutputs = Mapping[str, list[str]]
-"""Id of a task -> its raw outputs, verified to be the graded ones."""
+Replies = Mapping[str, list[str]]
+"""Id of a task -> the replies of its samples, verified to be the graded ones."""
 
 
 class Material(ShownTasks, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class Material(ShownTasks, frozen=True, kw_only=True):
     runs_programs: bool = False
     unit: str = "question"
     """The noun for one item."""
-    predictions: RawOutputs = {}
+    replies: Replies = {}
     programs: dict[str, list[ExecutedProgram]] = {}
     gaps: list[Gap] = []
 
@@ -72,9 +72,9 @@ class RunFiles:
         """The files that were graded or written with the results; no report may replace them."""
         return [path for path in (self.predictions, self.scorer_file) if isinstance(path, Path)]
 
-    def outputs(self) -> RawOutputs:
-        """Return the run's outputs; empty if they are unknown."""
-        return _outputs_by_task(self._graded_predictions[0])
+    def replies(self) -> Replies:
+        """Return the run's replies; empty if they are unknown."""
+        return _replies_by_task(self._graded_predictions[0])
 
     def material(self) -> Material:
         """Collect the material of the report's items. Raises UsageError if the report's scorer is not installed."""
@@ -85,12 +85,12 @@ class RunFiles:
             declared = _load_benchmark(report, declared, gaps)
         file, gap = self._graded_predictions if report.samples else (None, None)
         gaps += [] if gap is None else [gap]
-        outputs = _outputs_by_task(file)
+        replies = _replies_by_task(file)
         executed = ScorerFile()
         if scorer.runs_programs:
-            executed = _read_scorer_file(report, scorer, self.scorer_file, outputs, gaps)
+            executed = _read_scorer_file(report, scorer, self.scorer_file, replies, gaps)
             if file is None and executed.predictions and _are_graded(report, executed.predictions):
-                outputs = executed.predictions
+                replies = executed.predictions
                 gaps = self._gaps_with_scorer_file(gaps)
         tasks = ShownTasks()
         if declared is not None and report.samples:
@@ -101,7 +101,7 @@ class RunFiles:
             runs_programs=scorer.runs_programs,
             unit=declared.unit if declared is not None else "item",
             **msgspec.structs.asdict(tasks),
-            predictions={qid: outputs[qid] for qid in qids if qid in outputs},
+            replies={qid: replies[qid] for qid in qids if qid in replies},
             programs=executed.programs,
             gaps=gaps,
         )
@@ -122,7 +122,7 @@ class RunFiles:
             file = read_predictions(source, fields_from(self.report.provenance.fields))
         except (GradeError, OSError) as error:
             return None, Gap(what="predictions", why=f"{source.name} cannot be read: {first_line(error)}")
-        if _are_graded(self.report, _outputs_by_task(file)):
+        if _are_graded(self.report, _replies_by_task(file)):
             return file, None
         if source.name == graded_name:
             why = f"{source.name} has changed since it was graded."
@@ -131,7 +131,7 @@ class RunFiles:
         return None, Gap(what="predictions", why=why)
 
     def _gaps_with_scorer_file(self, gaps: list[Gap]) -> list[Gap]:
-        """Return the gaps when the outputs come from the scorer's own file.
+        """Return the gaps when the replies come from the scorer's own file.
 
         A prediction file that exists but could not be used stays a gap; one that does not exist is no longer a gap.
         """
@@ -194,28 +194,28 @@ def _load_benchmark(report: Report, reference: str | None, gaps: list[Gap]) -> B
     return declared
 
 
-def _outputs_by_task(file: PredictionFile | None) -> dict[str, list[str]]:
+def _replies_by_task(file: PredictionFile | None) -> dict[str, list[str]]:
     return {record.qid: record.predictions for record in file.records} if file else {}
 
 
-def _are_graded(report: Report, outputs: dict[str, list[str]]) -> bool:
+def _are_graded(report: Report, replies: dict[str, list[str]]) -> bool:
     """Whether these are the predictions that were graded: a file beside the results may have changed since."""
     qids = dict.fromkeys(sample.qid for sample in report.samples)
     try:
-        return report.provenance.predictions_digest == fingerprint({qid: outputs.get(qid, []) for qid in qids})
+        return report.provenance.predictions_digest == fingerprint({qid: replies.get(qid, []) for qid in qids})
     except UnicodeEncodeError:  # a lone surrogate, which no graded prediction has
         return False
 
 
 def _read_scorer_file(
-    report: Report, scorer: AnyScorer, path: Path | None, outputs: dict[str, list[str]], gaps: list[Gap]
+    report: Report, scorer: AnyScorer, path: Path | None, replies: dict[str, list[str]], gaps: list[Gap]
 ) -> ScorerFile:
     """Return the content of the scorer's own file; empty, and a gap, if it is missing or belongs to another run."""
     if path is None or not path.is_file():
         gaps.append(Gap(what="programs", why="The executed file is not beside the results."))
         return ScorerFile()
     content = scorer.read_scorer_file(report, path)
-    if not content.problem and any(content.predictions.get(qid, texts) != texts for qid, texts in outputs.items()):
+    if not content.problem and any(content.predictions.get(qid, texts) != texts for qid, texts in replies.items()):
         content = ScorerFile(problem=f"{path.name} belongs to another run: its predictions differ.")
     if content.problem:
         gaps.append(Gap(what="programs", why=content.problem))

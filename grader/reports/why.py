@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 INFRASTRUCTURE = "infrastructure failed"
 
 
-def why_readings_differ(scorer: AnyScorer, sample: SampleResult, output: str | None = None) -> str:
+def why_readings_differ(scorer: AnyScorer, sample: SampleResult, reply: str | None = None) -> str:
     """Return why the readings differ: the kind of difference, else the words that led each reading to its answer.
 
-    Empty if nothing is known. One line without control characters; words of `output`, the reply, or of a program may
+    Empty if nothing is known. One line without control characters; words of `reply` or of a program may
     be in it.
     """
     if kind := scorer.sample_details(sample).kind:
@@ -35,7 +35,7 @@ def why_readings_differ(scorer: AnyScorer, sample: SampleResult, output: str | N
         return ""
     if "" in reasons.values():
         return "".join(reasons.values())
-    words = {name: deciding_words(sample.reading(name), output) for name in READINGS}
+    words = {name: deciding_words(sample.reading(name), reply) for name in READINGS}
     headings = {name: f"{name} {words[name]}".rstrip() for name in READINGS}
     return "; ".join(f"{headings[name]}: {_as_clause(text)}" for name, text in reasons.items())
 
@@ -45,22 +45,22 @@ LONGEST_QUOTE = 60
 _WORD_END = re.compile(r"[^\s.,;:]{0,15}")
 
 
-def deciding_words(reading: Reading, output: str | None) -> str:
+def deciding_words(reading: Reading, reply: str | None) -> str:
     """Return the words of a reply from which a reading has its answer, with three before them on their line.
 
     If the answer `B` was read in "I am sure: the answer is B.", they are "`the answer is B`". They are one line without
     control characters; empty if it is not known where the answer was read.
     """
-    if output is None or not isinstance(reading.span, tuple):
+    if reply is None or not isinstance(reading.span, tuple):
         return ""
     start, end = reading.span
-    answer = output[start:end]
+    answer = reply[start:end]
     leading_blanks = len(answer) - len(answer.lstrip())
-    context = output[max(0, start - LONGEST_QUOTE // 2) : start + leading_blanks]
+    context = reply[max(0, start - LONGEST_QUOTE // 2) : start + leading_blanks]
     line_before = context.rpartition("\n")[2]
     words_before = " ".join(line_before.split(" ")[-WORDS_BEFORE - 1 :])  # the last one is what the answer continues
     ends_in_word = answer and not answer[-1].isspace()
-    word_end = match[0] if ends_in_word and (match := _WORD_END.match(output, end)) else ""
+    word_end = match[0] if ends_in_word and (match := _WORD_END.match(reply, end)) else ""
     quotation = clean(f"{words_before}{answer.strip()}{word_end}").replace("`", "'")
     return f"`{truncate(' '.join(quotation.split()), LONGEST_QUOTE)}`" if quotation.strip() else ""
 

@@ -4,14 +4,14 @@ from typing import Any
 
 from grader.decisions.comparison import compare
 from grader.reports.formats import format_of, html, markdown, terminal
-from grader.reports.material import Material, RawOutputs
+from grader.reports.material import Material, Replies
 from grader.reports.views import comparison, run
 from grader.reports.web.items import PageRun
 from grader.results import Report
 
 
-def on_terminal(report: Report, outputs: RawOutputs | None = None, **settings: Any) -> str:
-    return terminal.render(run.document(report, outputs=lambda: outputs or {}), **settings)
+def on_terminal(report: Report, replies: Replies | None = None, **settings: Any) -> str:
+    return terminal.render(run.document(report, replies=lambda: replies or {}), **settings)
 
 
 def as_markdown(report: Report, gates: Any = ()) -> bytes:

@@ -32,7 +32,7 @@ def test_a_choice_run_has_questions_options_gold_images_and_outputs(graded) -> N
     report, found = _load(folder / "predictions_results.json", data)
     assert not found.runs_programs
     assert found.gaps == []
-    assert found.predictions == {r.qid: r.predictions for r in read_predictions(folder / "predictions.json").records}
+    assert found.replies == {r.qid: r.predictions for r in read_predictions(folder / "predictions.json").records}
     question = found.tasks["0"]
     assert question.text.startswith("What is the color of the kite?")
     assert (question.options["B"], question.gold) == ("yellow", "B")
@@ -47,7 +47,7 @@ def test_predictions_that_changed_since_are_not_shown_and_the_report_says_so(gra
     changed = (tmp_path / "predictions.json").read_text().replace("Based on", "Base on", 1)
     (tmp_path / "predictions.json").write_text(changed)
     _, found = _load(tmp_path / "predictions_results.json", data)
-    assert found.predictions == {}
+    assert found.replies == {}
     assert [(gap.what, gap.why) for gap in found.gaps] == [
         ("predictions", "predictions.json has changed since it was graded.")
     ]
@@ -112,7 +112,7 @@ def test_a_benchmark_that_is_not_here_leaves_outputs_and_a_gap(graded) -> None:
     report = read_report(folder / "predictions_results.json")
     strange = msgspec.structs.replace(report, benchmark="elsewhere")
     found = RunFiles(report=strange, predictions=folder / "predictions.json", data=data).material()
-    assert len(found.predictions) == 10
+    assert len(found.replies) == 10
     assert found.gaps[0].what == "questions"
     assert "elsewhere" in found.gaps[0].why
 
@@ -205,7 +205,7 @@ def test_programs_come_from_the_executed_file_and_so_do_predictions_that_are_gon
     assert found.programs["q1"][1] == ExecutedProgram(
         completion="b = 2", program="b = 2\ntest()", result="NameError: c"
     )
-    assert found.predictions == {"q1": ["one", "two"]}
+    assert found.replies == {"q1": ["one", "two"]}
     assert found.gaps == []
     assert [block.title for block in found.tasks["q1"].blocks if block.kind == "code"] == [
         "Signature",
@@ -224,7 +224,7 @@ def test_a_prediction_file_that_is_not_used_stays_said_where_an_executed_file_ha
     data = root / "benchmarks/humaneval-v/sample/tasks.jsonl"
     other.write_text('[{"qid": "q1", "predictions": ["one", "three"]}]')
     found = files_of_results(path.with_name("p_results.json"), report, data=data, predictions=other).material()
-    assert found.predictions == {"q1": ["one", "two"]}
+    assert found.replies == {"q1": ["one", "two"]}
     assert [gap.why for gap in found.gaps] == [
         "other.json does not hold the predictions that were graded (p.json). "
         "The outputs shown are from p_executed.json."
@@ -234,7 +234,7 @@ def test_a_prediction_file_that_is_not_used_stays_said_where_an_executed_file_ha
 def test_an_executed_file_of_another_run_is_not_shown(tmp_path: Path) -> None:
     report, path = _execution_run(tmp_path, ["NameError: c", "passed"], ["one", "two"])
     found = RunFiles(report=report, scorer_file=path).material()
-    assert (found.programs, found.predictions) == ({}, {})
+    assert (found.programs, found.replies) == ({}, {})
     assert "p_executed.json does not belong to this run: its verdicts differ." in [g.why for g in found.gaps]
     alone = RunFiles(report=report).material()
     assert "The executed file is not beside the results." in [gap.why for gap in alone.gaps]

@@ -24,7 +24,7 @@ from grader.reports.views import gates as gate_views
 from grader.reports.views import metrics as metric_views
 from grader.reports.views.brief import brief_of
 from grader.reports.views.cases import suites
-from grader.reports.views.sample_rows import COLUMNS, evidence_of, output_of, records_of
+from grader.reports.views.sample_rows import COLUMNS, evidence_of, records_of, reply_of
 from grader.reports.why import (
     about_readings,
     bounds_in_words,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from grader.decisions.gate import GateResult
     from grader.reports.document import Items
     from grader.reports.findings import Findings
-    from grader.reports.material import Material, RawOutputs
+    from grader.reports.material import Material, Replies
     from grader.results import Reading, ReadingName, Report, SampleResult
     from grader.scorers.interface import TableBlock
     from grader.scorers.registry import AnyScorer
@@ -63,12 +63,12 @@ def document(
     material: Callable[[], Material] | None = None,
     gates: Sequence[GateResult] = (),
     *,
-    outputs: Callable[[], RawOutputs] = dict,
+    replies: Callable[[], Replies] = dict,
     reading: ReadingName = "careful",
 ) -> Document:
     """Return the document. `material` collects what a report does not hold; it is called only if items are shown.
 
-    `outputs` returns the raw outputs by qid, as far as they are known; it is called only if they are quoted.
+    `replies` returns the raw replies by qid, as far as they are known; it is called only if they are quoted.
     `reading`: that of the verdicts of test cases.
     """
     run = findings_of(report)
@@ -91,7 +91,7 @@ def document(
             Section(title="Metrics", parts=[metric_views.overall(run) if run.pairs else "This run has no metrics."]),
             *metric_views.by_group(run),
             *_other_answers(run),
-            _differences(run, outputs) if run.differing_samples else _agreement(run),
+            _differences(run, replies) if run.differing_samples else _agreement(run),
             *(Section(title=plot.curve.title, parts=[plot], where=TEXTS) for plot in plots),
             Section(parts=[*plots, *_cards(run)], where=PAGES),
             *_unscored(run),
@@ -102,7 +102,7 @@ def document(
         records=lambda: records_of(run.report),
         columns=COLUMNS,
         suites=lambda: suites(run.report, gates, reading),
-        evidence=lambda: evidence_of(run, outputs()),
+        evidence=lambda: evidence_of(run, replies()),
         items=items if material is not None else None,
         source=run.report.provenance.predictions or "a results file",
     )
@@ -144,7 +144,7 @@ def _agreement(run: Findings) -> Section:
     return Section(parts=[f"Official and careful agree on {all_of(judged, 'sample')}{which}."] if judged else [])
 
 
-def _differences(run: Findings, outputs: Callable[[], RawOutputs]) -> Section:
+def _differences(run: Findings, replies: Callable[[], Replies]) -> Section:
     """Return the number of samples of each kind of difference, and a table of these samples."""
     samples = run.differing_samples
     kinds = list(run.differences.items())
@@ -154,23 +154,23 @@ def _differences(run: Findings, outputs: Callable[[], RawOutputs]) -> Section:
     return Section(
         title=f"Official and careful differ on {len(samples):,} of {counted(len(run.report.samples), 'sample')}",
         lead=f"{', '.join(numbers)}.",
-        parts=[_differences_table(run, samples, outputs)],
+        parts=[_differences_table(run, samples, replies)],
     )
 
 
-def _differences_table(run: Findings, samples: Sequence[SampleResult], outputs: Callable[[], RawOutputs]) -> Table:
+def _differences_table(run: Findings, samples: Sequence[SampleResult], replies: Callable[[], Replies]) -> Table:
     names = _names_in_units(run)
     golds = [run.scorer.sample_details(sample).gold for sample in samples]
     has_gold = any(golds)
     columns = ("sample", *(["gold"] if has_gold else []), *READINGS)
-    quotes_outputs = any(isinstance(sample.careful.span, tuple) for sample in samples)
-    texts = outputs() if quotes_outputs else {}
+    quotes_replies = any(isinstance(sample.careful.span, tuple) for sample in samples)
+    texts = replies() if quotes_replies else {}
     rows = []
     for sample, gold in zip(samples, golds, strict=True):
         number = f" #{sample.sample}" if sample.sample else ""
         name = Cell(text=f"{names.get(sample.qid, sample.qid)}{number}")
         gold_cells = [Cell(text=truncate(gold, LONGEST_VALUE))] if has_gold else []
-        rows.append([name, *gold_cells, *_difference_cells(run.scorer, sample, output_of(texts, sample))])
+        rows.append([name, *gold_cells, *_difference_cells(run.scorer, sample, reply_of(texts, sample))])
     return Table(
         title="Samples on which the readings differ",
         columns=[*(Column(name=name, kind="name") for name in columns), Column(name="why", kind="sentence")],
@@ -190,13 +190,13 @@ def _names_in_units(run: Findings) -> dict[str, str]:
     return names
 
 
-def _difference_cells(scorer: AnyScorer, sample: SampleResult, output: str | None) -> list[Cell]:
+def _difference_cells(scorer: AnyScorer, sample: SampleResult, reply: str | None) -> list[Cell]:
     """Return the cells of both readings, and why they differ."""
     verdicts = [
         _verdict_text(scorer, sample.reading(name), facts)
         for name, facts in distinguishing_facts(scorer, sample).items()
     ]
-    reasons = [truncate(" ".join(why_readings_differ(scorer, sample, output).split()), LONGEST_REASON)]
+    reasons = [truncate(" ".join(why_readings_differ(scorer, sample, reply).split()), LONGEST_REASON)]
     if (first := sample.explaining_call(sample.careful)) is not None:
         call, returned, expected = (
             truncate(text.strip(), LONGEST_VALUE) for text in (first.call, first.returned or "nothing", first.expected)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from grader.reports.findings import Findings
-    from grader.reports.material import RawOutputs
+    from grader.reports.material import Replies
     from grader.results import Reading, Report, SampleResult
 
 PARTS = ("outcome", "credit", "answer", "rule", "detail")
@@ -56,15 +56,15 @@ def _number(number: float) -> float:
     return int(number) if float(number).is_integer() else float(number)
 
 
-def output_of(outputs: RawOutputs, sample: SampleResult) -> str | None:
-    """Return the output of a sample, if it is known."""
-    return next(iter(outputs.get(sample.qid, [])[sample.sample : sample.sample + 1]), None)
+def reply_of(replies: Replies, sample: SampleResult) -> str | None:
+    """Return the reply of a sample, if it is known."""
+    return next(iter(replies.get(sample.qid, [])[sample.sample : sample.sample + 1]), None)
 
 
-def evidence_of(run: Findings, outputs: RawOutputs) -> Table:
+def evidence_of(run: Findings, replies: Replies) -> Table:
     """Return a row per sample: both verdicts with answer and rule, the words of the reply, and what the scorer knows.
 
-    `outputs`: as far as they are known.
+    `replies`: as far as they are known.
     """
     has_gold = any(run.scorer.sample_details(sample).gold for sample in run.report.samples)
     columns = [Column(name=name, kind="name") for name in ("item", *(["gold"] if has_gold else []), *READINGS)]
@@ -72,17 +72,16 @@ def evidence_of(run: Findings, outputs: RawOutputs) -> Table:
         title="Evidence for every verdict",
         columns=[*columns, Column(name="evidence", kind="sentence")],
         rows=[
-            cells(_evidence(run, sample, output_of(outputs, sample), has_gold=has_gold))
-            for sample in run.report.samples
+            cells(_evidence(run, sample, reply_of(replies, sample), has_gold=has_gold)) for sample in run.report.samples
         ],
     )
 
 
-def _evidence(run: Findings, sample: SampleResult, output: str | None, *, has_gold: bool) -> list[str]:
+def _evidence(run: Findings, sample: SampleResult, reply: str | None, *, has_gold: bool) -> list[str]:
     """Return the texts of a row. The scorer's facts explain why credit is missing; with full credit there are none."""
     item = f"{sample.qid} #{sample.sample}"
     gold = [run.scorer.sample_details(sample).gold[:LONGEST_ANSWER]] if has_gold else []
-    parts = [sample.careful.detail[:LONGEST_DETAIL], deciding_words(sample.careful, output)]
+    parts = [sample.careful.detail[:LONGEST_DETAIL], deciding_words(sample.careful, reply)]
     has_full_credit = sample.official.credit == 1 and sample.careful.credit == 1
     if not has_full_credit:
         parts += [f"{name} {text}" for name, text in facts_of(run.scorer, sample)]

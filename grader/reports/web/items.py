@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from grader.decisions.comparison import item_values
 from grader.reports.document import Items
 from grader.reports.questions import Gap
-from grader.reports.views.sample_rows import output_of
+from grader.reports.views.sample_rows import reply_of
 from grader.reports.web import images
 from grader.reports.why import about_official
 from grader.results import READINGS, Calls, Reading, SampleResult
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from grader.scorers.interface import ExecutedProgram
     from grader.scorers.registry import AnyScorer
 
-_MAX_OUTPUT_CHARACTERS = 30_000_000
-"""Maximum number of characters of raw output in a page."""
-_OUTPUT_LIMITS = (200_000, 100_000, 50_000, 20_000, 10_000, 5_000, 2_000)
-"""Characters of one output: the largest of these limits with which all outputs fit in a page."""
+_MAX_REPLY_CHARACTERS = 30_000_000
+"""Maximum number of characters of replies in a page."""
+_REPLY_LIMITS = (200_000, 100_000, 50_000, 20_000, 10_000, 5_000, 2_000)
+"""Characters of one reply: the largest of these limits with which all replies fit in a page."""
 _MAX_PACKS = 64
 """Maximum number of packs of items with their texts: one is unpacked to open an item."""
 _BLURB_CHARACTERS = 240
@@ -65,10 +65,10 @@ class PageRun:
 def build(*runs: PageRun) -> Items:
     """Pack the items of one run, or of two."""
     first, scorer = runs[0].report, runs[0].findings.scorer
-    outputs = _Outputs(runs)
+    replies = _ShownReplies(runs)
     pictures, image_of = _images_of(runs)
     thumbnails = images.thumbnails_of(pictures, image_of)
-    items = _items(runs, scorer, outputs, list(pictures))
+    items = _items(runs, scorer, replies, list(pictures))
     per_pack = max(1, math.ceil(len(items) / _MAX_PACKS))
     data = {
         "benchmark": first.benchmark,
@@ -87,8 +87,8 @@ def build(*runs: PageRun) -> Items:
         "items": [_list_entry(item) for item in items],
     }
     gaps = list(dict.fromkeys(gap for run in runs for gap in run.material.gaps))
-    if outputs.shortened:
-        gaps.append(Gap(what="predictions", why=outputs.why_shortened()))
+    if replies.shortened:
+        gaps.append(Gap(what="predictions", why=replies.why_shortened()))
     if broken := thumbnails.count(None):
         gaps.append(Gap(what="images", why=f"{broken} of {len(thumbnails)} images cannot be read."))
     return Items(
@@ -180,7 +180,7 @@ def _blurb(task: dict[str, Any]) -> str:
 
 
 def _items(
-    runs: Sequence[PageRun], scorer: AnyScorer, outputs: _Outputs, image_keys: list[str]
+    runs: Sequence[PageRun], scorer: AnyScorer, replies: _ShownReplies, image_keys: list[str]
 ) -> list[dict[str, Any]]:
     """Return all items, with everything that a page shows of them. `image_keys`: in the order of the page's images."""
     group = by_observation if len(runs) > 1 or scorer.has_units else by_task
@@ -198,7 +198,7 @@ def _items(
             "groups": list(all_samples[0].labels()),
             "tasks": [_task(qid, runs, image_indexes) for qid in dict.fromkeys(sample.qid for sample in all_samples)],
             "runs": [
-                [_sample(sample, run, scorer, outputs, (sample.qid, sample.sample) in differing) for sample in samples]
+                [_sample(sample, run, scorer, replies, (sample.qid, sample.sample) in differing) for sample in samples]
                 for samples, run, differing in zip(item_samples, runs, differing_by_run, strict=True)
             ],
         }
@@ -244,20 +244,20 @@ def _task(qid: str, runs: Sequence[PageRun], image_indexes: dict[str, int]) -> d
 
 
 def _sample(
-    sample: SampleResult, run: PageRun, scorer: AnyScorer, outputs: _Outputs, is_different: bool
+    sample: SampleResult, run: PageRun, scorer: AnyScorer, replies: _ShownReplies, is_different: bool
 ) -> dict[str, object]:
-    """Return a sample: both readings, its output, and its program."""
+    """Return a sample: both readings, its reply, and its program."""
     details = scorer.sample_details(sample)
     programs = run.material.programs.get(sample.qid, [])
-    output = output_of(run.material.predictions, sample)
+    reply = reply_of(run.material.replies, sample)
     call = sample.calls.first if isinstance(sample.calls, Calls) else None
     facts: dict[str, object] = {
         "qid": sample.qid,
         "sample": sample.sample,
         "seconds": round(sample.seconds, 3),
         "differs": is_different,
-        "official": _reading(sample.official, output, outputs, details.official),
-        "careful": _reading(sample.careful, output, outputs, details.careful),
+        "official": _reading(sample.official, reply, replies, details.official),
+        "careful": _reading(sample.careful, reply, replies, details.careful),
         "kind": details.kind,
         "facts": details.facts,
         "failedTest": details.failed_test[:_MAX_CHARACTERS],
@@ -265,14 +265,14 @@ def _sample(
     }
     if sample.sample < len(programs):
         facts["program"] = _program(programs[sample.sample], details.failed_line)
-    # An empty output is not the same as none.
-    return _without_empty(facts) | (outputs.page_values(output) if output is not None else {})
+    # An empty reply is not the same as none.
+    return _without_empty(facts) | (replies.page_values(reply) if reply is not None else {})
 
 
 def _reading(
-    reading: Reading, output: str | None, outputs: _Outputs, facts: list[tuple[str, str | bool | None]]
+    reading: Reading, reply: str | None, replies: _ShownReplies, facts: list[tuple[str, str | bool | None]]
 ) -> dict[str, object]:
-    span = outputs.shown_span(output, reading.span) if output is not None and isinstance(reading.span, tuple) else None
+    span = replies.shown_span(reply, reading.span) if reply is not None and isinstance(reading.span, tuple) else None
     return _without_empty(
         {
             "outcome": reading.outcome.value,
@@ -313,24 +313,24 @@ def _program(run: ExecutedProgram, failed_line: int | None) -> dict[str, object]
     }
 
 
-# --- outputs ------------------------------------------------------------------------------------------------------
+# --- replies ------------------------------------------------------------------------------------------------------
 
 
-class _Outputs:
-    """The outputs of a page, of which long ones lose their middle if all together are too long."""
+class _ShownReplies:
+    """The replies of a page, of which long ones lose their middle if all together are too long."""
 
     def __init__(self, runs: Sequence[PageRun]) -> None:
-        lengths = Counter(len(text) for run in runs for texts in run.material.predictions.values() for text in texts)
-        self._limit = _OUTPUT_LIMITS[-1]
-        for limit in _OUTPUT_LIMITS:
-            if sum(min(length, limit) * number for length, number in lengths.items()) <= _MAX_OUTPUT_CHARACTERS:
+        lengths = Counter(len(text) for run in runs for texts in run.material.replies.values() for text in texts)
+        self._limit = _REPLY_LIMITS[-1]
+        for limit in _REPLY_LIMITS:
+            if sum(min(length, limit) * number for length, number in lengths.items()) <= _MAX_REPLY_CHARACTERS:
                 self._limit = limit
                 break
         self.shortened = sum(number for length, number in lengths.items() if length > self._limit)
-        """Number of outputs without their middle."""
+        """Number of replies without their middle."""
 
     def why_shortened(self) -> str:
-        """Return a sentence about the outputs without their middle."""
+        """Return a sentence about the replies without their middle."""
         return f"{self.shortened} outputs are longer than {self._limit:,} characters; the middle of them is left out."
 
     def _middle(self, text: str) -> tuple[int, int]:
@@ -348,7 +348,7 @@ class _Outputs:
         return {"output": text[:start] + text[end:], "cut": [_code_units(text[:start]), end - start]}
 
     def shown_span(self, text: str, span: tuple[int, int]) -> list[int] | None:
-        """Convert the range [start, end) of an output to UTF-16 code units of the shown text; None if not shown."""
+        """Convert the range [start, end) of a reply to UTF-16 code units of the shown text; None if not shown."""
         start, end = span
         middle_start, middle_end = self._middle(text)
         is_valid = 0 <= start < end <= len(text)

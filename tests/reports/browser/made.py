@@ -74,7 +74,7 @@ def execution(path: Path) -> Path:
                                          Block(kind="code", title="Tests", content=TESTS))) for qid in rows},
         image_of={qid: qid for qid in rows},
         images={qid: _image(number) for number, qid in enumerate(rows)},
-        predictions={qid: [f"Sample {n} of {qid}:\n```python\n{CODE}\n```" for n in range(3)] for qid in rows},
+        replies={qid: [f"Sample {n} of {qid}:\n```python\n{CODE}\n```" for n in range(3)] for qid in rows},
         programs={qid: [_run(kind) for kind in kinds] for qid, kinds in rows.items()},
     )  # fmt: skip
     path.write_bytes(as_page(report, material))

@@ -86,7 +86,7 @@ def _report(*texts: str, scorer: str = "execution") -> tuple[Report, Material]:
     material = Material(
         runs_programs=True, unit=every, tasks={text: _task(text) for text in texts},
         image_of={text: text for text in texts}, images={text: text.encode() for text in texts},
-        predictions={text: [text] for text in texts},
+        replies={text: [text] for text in texts},
         programs={text: [ExecutedProgram(completion=text, program=text, result=text)] for text in texts},
         gaps=[Gap(what="programs", why=text) for text in texts],
     )  # fmt: skip
@@ -178,7 +178,7 @@ def test_the_document_takes_no_markup_even_from_its_own_script(show: Callable[..
 def test_characters_that_hide_or_reorder_are_shown_by_name(show: Callable[..., Watched]) -> None:
     plain = "שלום 👩‍👩‍👧 العربية 你好"
     text = "\x1b[31mred\x1b[0m a\u202eb\u2066c\0d\ud83de\u200bf\ufeffg\U000e0041h\r\ni\rj"
-    page = show(_report("x")[0], Material(predictions={"x": [text + plain]})).open("tab=items&item=x")
+    page = show(_report("x")[0], Material(replies={"x": [text + plain]})).open("tab=items&item=x")
     raw = page.locator(".answered pre.raw").first
     assert raw.locator(".unseen-character").all_inner_texts() == [
         "␛", "␛", "U+202E", "U+2066", "␀", "U+D83D", "U+200B", "U+FEFF", "U+E0041", "␍",
@@ -207,6 +207,6 @@ def test_a_million_characters_in_one_line_and_a_thousand_marks_on_a_letter_are_b
 ) -> None:
     texts = {"x": ["a" * 1_000_000 + "o" + "\u0335" * 1000]}
     narrow = {"width": 380, "height": 700}
-    page = show(_report("x")[0], Material(predictions=texts), viewport=narrow).open("tab=items&item=x")
+    page = show(_report("x")[0], Material(replies=texts), viewport=narrow).open("tab=items&item=x")
     settled(page, "document.querySelector('.answered pre.raw .cut') !== null")
     assert page.evaluate("document.documentElement.scrollWidth") <= 380

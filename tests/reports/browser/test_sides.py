@@ -37,7 +37,7 @@ def side(name: str, made: Report, text: str = "output of {name} for {qid}") -> P
     qids = list(dict.fromkeys(one.qid for one in made.samples))
     shown = {qid: [text.format(name=name, qid=qid)] * sum(one.qid == qid for one in made.samples) for qid in qids}
     asked = {qid: Task(id=qid, text=f"What is {qid}?", options={"A": "yes", "B": "no"}, gold="A") for qid in qids}
-    return PageRun(name=name, findings=findings_of(made), material=Material(predictions=shown, tasks=asked))
+    return PageRun(name=name, findings=findings_of(made), material=Material(replies=shown, tasks=asked))
 
 
 @pytest.fixture

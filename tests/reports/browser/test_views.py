@@ -254,7 +254,7 @@ def test_code_in_an_output_keeps_its_lines_and_prose_does_not(show: Callable[...
     long = "word " * 99
     texts = {"q1": [f"{long}\n```python\n    {long}\n```\n{long}"]}
     made = report([sample("q1", read("passed"))], scorer="execution")
-    raw = show(made, Material(runs_programs=True, predictions=texts)).open("tab=items&item=q1").locator("pre.raw").first
+    raw = show(made, Material(runs_programs=True, replies=texts)).open("tab=items&item=q1").locator("pre.raw").first
     assert (
         raw.locator(".fenced").evaluate("node => new Set([...node.getClientRects()].map((box) => box.top)).size") == 3
     )

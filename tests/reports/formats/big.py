@@ -55,7 +55,7 @@ def made(tasks: int = TASKS, samples: int = SAMPLES, width: int = 960) -> tuple[
         tasks=questions,
         image_of={qid: qid for qid in questions},
         images=images,
-        predictions=predictions,
+        replies=predictions,
         programs=programs,
     )
     return report, material

@@ -137,7 +137,7 @@ def test_no_text_of_the_data_stands_in_the_page_but_packed_or_escaped() -> None:
     blocks = (Block(kind="text", title=word, content=word),)
     material = Material(
         tasks={word: Task(id=word, text=word, options={word: word}, gold=word, blocks=blocks)},
-        predictions={word: [word]},
+        replies={word: [word]},
         gaps=[Gap(what="images", why=word)],
     )
     data = as_page(msgspec.structs.replace(hostile_report(word), model=word), material).decode()
@@ -153,7 +153,7 @@ def test_the_same_report_makes_the_same_bytes() -> None:
 def test_spans_are_counted_as_the_browser_counts() -> None:
     text = "🙂 so 🙂 it is B"
     reading = Reading(outcome=Outcome.WRONG, credit=0, answer="B", span=(len(text) - 1, len(text)))
-    material = Material(predictions={"q1": [text]})
+    material = Material(replies={"q1": [text]})
     sample = _only_sample(as_page(_report([_sample(careful=reading)]), material))
     start, end = sample["careful"]["span"]
     assert text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le") == "B"
@@ -162,7 +162,7 @@ def test_spans_are_counted_as_the_browser_counts() -> None:
 @each("span", [(-1, 2), (3, 3), (0, 99)])
 def test_a_span_that_is_not_in_the_text_is_left_out(span: tuple[int, int]) -> None:
     reading = Reading(outcome=Outcome.WRONG, credit=0, span=span)
-    material = Material(predictions={"q1": ["text"]})
+    material = Material(replies={"q1": ["text"]})
     data = as_page(_report([_sample(careful=reading)]), material)
     assert "span" not in _only_sample(data)["careful"]
 
@@ -171,7 +171,7 @@ def test_a_very_long_output_loses_its_middle_and_keeps_its_spans() -> None:
     text = "x" * 150_000 + "needle" + "y" * 150_000 + "B"
     end = Reading(outcome=Outcome.WRONG, credit=0, span=(len(text) - 1, len(text)))
     middle = Reading(outcome=Outcome.WRONG, credit=0, span=(150_000, 150_006))
-    material = Material(predictions={"q1": [text]})
+    material = Material(replies={"q1": [text]})
     data = as_page(_report([_sample(official=middle, careful=end)]), material)
     sample = _only_sample(data)
     assert len(sample["output"]) == 200_000
@@ -226,6 +226,6 @@ def test_253_tasks_with_20_samples_and_an_image_each_stay_under_20_megabytes() -
     tasks = 31
     report, material = big.made(tasks, width=400)
     assert (len(report.samples), len(material.images)) == (20 * tasks, tasks)
-    outputs = [text for texts in material.predictions.values() for text in texts]
+    outputs = [text for texts in material.replies.values() for text in texts]
     assert sum(map(len, outputs)) / len(outputs) > 1_900
     assert 5_000_000 < len(as_page(report, material)) * 253 / tasks < 20_000_000

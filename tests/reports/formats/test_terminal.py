@@ -116,7 +116,7 @@ WHY = (
 
 @each("width", [60, 80, 120])
 def test_a_difference_has_the_gold_answer_and_the_words_that_decided_in_a_readable_width(width: int) -> None:
-    said = on_terminal(DIFFERENCE, width=width, outputs={"q1": [OUTPUT]})
+    said = on_terminal(DIFFERENCE, width=width, replies={"q1": [OUTPUT]})
     table = said[said.index("\nsample") :].partition("\n\n")[0].splitlines()[1:]
     assert all(len(line) <= width for line in table)
     is_below = width < 90
