@@ -61,10 +61,10 @@ class AnswerCollector:
         requests: Iterable[AnswerRequest],
         find_decided: Callable[[Sequence[Candidate]], Collection[Candidate]] | None = None,
     ) -> None:
-        """Let programs answer that have not answered yet.
+        """Let programs answer that have not answered yet; those with loops first, because they can take longest.
 
-        A supervisor that was busy with one for a minute leaves the other calls to another job. `find_decided`: returns
-        those whose answers so far decide their verdicts; slow programs are interrupted early to find them.
+        After a minute of one program's work, its job ends, and its remaining calls go into a new job. `find_decided`:
+        returns those whose answers so far decide their verdicts; slow programs are interrupted early to find them.
         """
         new = {request.candidate: request for request in requests if request.candidate not in self.answers}
         waiting = sorted(new.values(), key=lambda request: not has_loop(request.candidate.source))

@@ -158,30 +158,33 @@ def assemble(
         return msgspec.structs.replace(program, is_missing=is_missing)
     tree = cached_tree(careful_text) or _EMPTY_MODULE
     dropped = [] if keeps_block else [node for node in tree.body if not isinstance(node, _KEPT_OFFICIALLY)]
+    is_the_block = not dropped and careful_text.strip("\n") == block.strip("\n")
+    # Where the official assembly drops statements, the block is not the program that runs.
+    official_sources = [completion] if dropped else [completion, block]
     # Behind the signature, an import from `__future__` would be too late for the official program.
-    if prelude is not None or not _has_future_import(tree):
-        if careful_text.strip("\n") == block.strip("\n") and not dropped:
-            return program
-        if _is_equivalent(tree, block, completion, names, is_complete=not dropped):
-            return program
+    runs_behind_signature = prelude is None
+    is_valid_officially = not (runs_behind_signature and _has_future_import(tree))
+    if is_valid_officially and (is_the_block or _is_equivalent(tree, official_sources, names)):
+        return program
     difference = _describe_difference(tree, block, names, dropped)
     return msgspec.structs.replace(program, recovered_completion=careful_text, difference=difference)
 
 
-def _is_equivalent(tree: ast.Module, block: str, completion: str, names: tuple[str, ...], *, is_complete: bool) -> bool:
-    """Whether a careful program has the statements of the official completion, or of the official code block.
-
-    `is_complete`: the official assembly drops none of its statements; else it is not the block that runs.
-    """
-    essence = _essence(tree, names)
-    official = [cached_tree(completion), cached_tree(block)] if is_complete else [cached_tree(completion)]
-    return any(one is not None and _essence(one, names) == essence for one in official)
+def _is_equivalent(tree: ast.Module, official_sources: list[str], names: tuple[str, ...]) -> bool:
+    """Whether a careful program has the same statements as one of the official sources."""
+    needed = _needed_statements(tree, names)
+    official_trees = filter(None, map(cached_tree, official_sources))
+    return any(_needed_statements(official_tree, names) == needed for official_tree in official_trees)
 
 
 def _wanted_program(
     signature: Signature, signature_text: str, names: tuple[str, ...], prelude: str | None
 ) -> WantedProgram:
-    """Return what the program in a reply has to be."""
+    """Return what to look for in a reply.
+
+    Usually the program runs behind the signature, whose names it then has. Behind a prelude, it has only the prelude's,
+    so the signature is the prompt: what the program uses of it is added.
+    """
     source_before = signature.source if prelude is None else prelude
     available = frozenset(defined_names(parse_or_none(source_before) or _EMPTY_MODULE)).difference(names)
     prompt = "" if prelude is None else _typing_import(signature.source) + signature.source
@@ -199,7 +202,7 @@ _NOT_FOUND = "keeps the code of the answer, which the official extraction does n
 _NEEDLESS = "does not run tests and demonstrations of its own"
 
 
-def _essence(tree: ast.Module, names: tuple[str, ...]) -> list[str]:
+def _needed_statements(tree: ast.Module, names: tuple[str, ...]) -> list[str]:
     """Return the statements of a program, without those that do nothing where its functions are called."""
     nodes = [
         node
@@ -219,7 +222,7 @@ def _describe_difference(tree: ast.Module, block: str, names: tuple[str, ...], d
     `dropped`: what the official assembly drops of the careful program.
     """
     block_tree = cached_tree(block)
-    if block_tree is None or not {*_essence(tree, names)} <= {*_essence(block_tree, names)}:
+    if block_tree is None or not {*_needed_statements(tree, names)} <= {*_needed_statements(block_tree, names)}:
         return _NOT_FOUND
     if not dropped:
         return _NEEDLESS

@@ -146,11 +146,6 @@ def _segments(text: str) -> list[_Segment]:
     last_quotes = {quotes: text.rfind(quotes) for quotes in ('"""', "'''")}
     quote_counts = dict.fromkeys(last_quotes, 0)
     """Number of such quotation marks in the segment so far."""
-
-    def end_segment(*, is_cut: bool) -> None:
-        is_python = not language or language.startswith(("py", "ipy"))
-        segments.append(_Segment("\n".join(lines), is_fenced, is_python, is_cut and is_fenced))
-
     for line in text.split("\n"):
         fence = _FENCE.match(line)
         # After an odd number of them, and before another one, a line is inside a docstring.
@@ -159,13 +154,19 @@ def _segments(text: str) -> list[_Segment]:
             lines.append(line)
             quote_counts = {quotes: count + line.count(quotes) for quotes, count in quote_counts.items()}
         else:
-            end_segment(is_cut=False)
+            segments.append(_segment(lines, language, is_fenced=is_fenced, is_last=False))
             lines, language = [], fence[1].lower()
+            # One that names a language opens a block, even within another one.
             is_fenced = bool(language) or not is_fenced
             quote_counts = dict.fromkeys(last_quotes, 0)
         offset += len(line) + 1
-    end_segment(is_cut=True)
+    segments.append(_segment(lines, language, is_fenced=is_fenced, is_last=True))
     return [segment for segment in segments if segment.text.strip()]
+
+
+def _segment(lines: list[str], language: str, *, is_fenced: bool, is_last: bool) -> _Segment:
+    is_python = not language or language.startswith(("py", "ipy"))
+    return _Segment("\n".join(lines), is_fenced, is_python, is_cut=is_fenced and is_last)
 
 
 def _pieces(text: str, budget: Budget) -> Iterator[_Piece]:
@@ -177,11 +178,12 @@ def _pieces(text: str, budget: Budget) -> Iterator[_Piece]:
             origin = _Origin.PYTHON_BLOCK if segment.is_python else _Origin.OTHER_BLOCK
         for part in [source] if cached_tree(source) is not None else code_spans(source, budget):
             tree, body = cached_tree(part), statements(part)
-            if tree is None or all(isinstance(one.node, ast.Expr) and is_noop(one.node) for one in body):
+            if tree is None or all(isinstance(item.node, ast.Expr) and is_noop(item.node) for item in body):
                 continue
             is_elided = bool(_LEFT_OUT.search(part)) or ("..." in part and _is_elided(tree))
-            is_python_only = len(body) == len(tree.body)
-            piece_source = part if is_python_only else _source_of(body)
+            # `statements` leaves out prose that happens to be Python.
+            has_prose = len(body) < len(tree.body)
+            piece_source = _source_of_statements(body) if has_prose else part
             yield _Piece(piece_source, body, is_whole=not segment.is_cut and not is_elided, origin=origin)
 
 
@@ -195,7 +197,7 @@ def _is_ellipsis(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.value.value is ...
 
 
-def _source_of(body: Sequence[Statement]) -> str:
+def _source_of_statements(body: Sequence[Statement]) -> str:
     return unparse(statement.node for statement in body) or ""
 
 
@@ -274,29 +276,31 @@ def _best_script(pieces: Sequence[_Piece], wanted: WantedProgram) -> str | None:
     return _program_text(pieces, best, wanted)
 
 
-def _program_text(pieces: Sequence[_Piece], main: int, wanted: WantedProgram) -> str:
+def _program_text(pieces: Sequence[_Piece], number: int, wanted: WantedProgram) -> str:
     """Return a piece as a program, with what it needs of the others."""
-    program = _with_dependencies(pieces, main, wanted)
-    return pieces[main].source if program == [*pieces[main].body] else _source_of(program) or pieces[main].source
+    piece, program = pieces[number], _with_dependencies(pieces, number, wanted)
+    if program == [*piece.body]:
+        return piece.source
+    return _source_of_statements(program) or piece.source
 
 
-def _with_dependencies(pieces: Sequence[_Piece], main: int, wanted: WantedProgram) -> list[Statement]:
+def _with_dependencies(pieces: Sequence[_Piece], main_number: int, wanted: WantedProgram) -> list[Statement]:
     """Return the statements of a piece, preceded by those of other pieces and of the prompt that define what it uses.
 
     If several define a name, the nearest piece before it counts, then those behind it, then the prompt.
     """
     prompt = statements(wanted.prompt)
-    order = [*range(main - 1, -1, -1), *range(main + 1, len(pieces))]
+    order = [*range(main_number - 1, -1, -1), *range(main_number + 1, len(pieces))]
     providers: dict[int, Sequence[Statement]] = {number: pieces[number].body for number in order}
     providers[_PROMPT] = prompt
-    body = list(pieces[main].body)
+    body = list(pieces[main_number].body)
     if wanted.names:
         body = without_needless_statements(body, wanted.names, wanted.available | bound_names(prompt))
     added: dict[int, list[Statement]] = {}
     while True:
         program = [*body, *(statement for part in added.values() for statement in part)]
         missing = undefined_names(program) - wanted.available
-        provider = next((number for number, part in providers.items() if missing & bound_names(part)), None)
+        provider = next((number for number, source in providers.items() if missing & bound_names(source)), None)
         if provider is None:
             break
         defined = bound_names(program)
@@ -309,12 +313,12 @@ def _with_dependencies(pieces: Sequence[_Piece], main: int, wanted: WantedProgra
     if not dependencies:
         return body
     # These imports must stay first.
-    future = [one for one in body if isinstance(one.node, ast.ImportFrom) and one.node.module == "__future__"]
+    future = [item for item in body if isinstance(item.node, ast.ImportFrom) and item.node.module == "__future__"]
     return [*future, *dependencies, *(statement for statement in body if statement not in future)]
 
 
 _PROMPT = -1
-"""The prompt's number among the pieces: its statements come before theirs."""
+"""The prompt's number among the pieces: sorted by number, its statements come first."""
 
 
 # --- a reply that continues the signature -----------------------------------------------------------------------

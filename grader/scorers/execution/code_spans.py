@@ -15,9 +15,9 @@ ALLOW_INCOMPLETE_INPUT = 0x4000
 MAX_JOINED = 60
 """Maximum number of lines without indentation in one statement: texts and brackets over several lines."""
 MAX_PARSED, PER_ATTEMPT = 2_000_000, 50
-"""Maximum number of characters to parse for one text, and for how many each attempt counts, more if a statement needs
-several attempts. All together take about a second."""
-_GOES_ON = re.compile(r"\s|$|#|(?:else|elif|except|finally)\b|[)\]}]")
+"""Maximum number of characters to parse for one text, and for how many an attempt to parse a statement counts. The nth
+attempt at a statement counts n times, because it parses the lines of those before again. All take about a second."""
+_CONTINUES = re.compile(r"\s|$|#|(?:else|elif|except|finally)\b|[)\]}]")
 """The beginning of a line that may belong to the statement above it."""
 
 
@@ -64,17 +64,20 @@ def _line_spans(lines: Sequence[str], budget: Budget) -> Iterator[tuple[int, int
 
 
 def _end_of_statement(lines: Sequence[str], start: int, budget: Budget) -> int | None:
-    """Return the end of the statement that begins in a line; None if it begins none."""
+    """Return the line after the statement that begins in a line; None if none begins.
+
+    A blank line and a comment count as statements of one line.
+    """
     if not lines[start].strip() or lines[start][0] == "#":
         return start + 1
-    if _GOES_ON.match(lines[start]):
+    if _CONTINUES.match(lines[start]):
         return None
     end = start
     for attempt in range(1, MAX_JOINED + 1):
         if end == len(lines) or lines[end].startswith("~~~"):  # a fence, which would parse
             return None
         end += 1
-        while end < len(lines) and _GOES_ON.match(lines[end]):
+        while end < len(lines) and _CONTINUES.match(lines[end]):
             end += 1
         budget.characters -= PER_ATTEMPT * attempt
         parsed = _parse_result("\n".join([*lines[start:end], ""]), budget)

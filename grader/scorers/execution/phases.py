@@ -76,8 +76,9 @@ def executing(
     with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
         runner = JobRunner(executor, observer)
         pipeline = Pipeline(tasks, runner, spool, limits, protocol)
+        # The samples' own tasks are prepared by `judge_samples`. Those without a prediction can be not judged, too.
         pipeline.prepare(qid for qid, texts in predictions.items() if not texts and not tasks[qid].broken)
-        samples = collect_samples(assemble_samples(tasks, predictions, protocol, runner.assemble), pipeline.context)
+        samples = with_lint_keys(assemble_samples(tasks, predictions, protocol, runner.assemble), pipeline.context)
         judge_samples(samples, pipeline)
         # A program that runs with its tests can leave information about them behind in ways that no cleaning finds. So
         # the official runs come last, when no careful verdict of this run is open.
@@ -120,11 +121,11 @@ def limits_of(options: Options, protocol_seconds: float = 0.0, tasks: Iterable[C
     )
 
 
-def collect_samples(samples: Iterable[Sample], context: Context) -> list[Sample]:
+def with_lint_keys(samples: Iterable[Sample], context: Context) -> list[Sample]:
     """Return samples with the keys of their lint jobs.
 
-    Sandboxes start as soon as one is needed, in parallel with assembling, which takes as long: at the first program
-    without a cached result, and more of them when there are more programs than one linter lints.
+    Starting sandboxes takes as long as assembling samples, so it begins meanwhile, with the first program that has no
+    cached result.
     """
     executor, protocol = context.runner.executor, context.protocol
     listed: list[Sample] = []
@@ -135,6 +136,7 @@ def collect_samples(samples: Iterable[Sample], context: Context) -> list[Sample]
         if len(new_keys) > FEW_LINTS or sample.lint_key in new_keys or executor.cache.has(sample.lint_key):
             continue
         new_keys.add(sample.lint_key)
+        # The first program starts one linter; if there are more than it lints alone, all others start.
         if len(new_keys) in {1, FEW_LINTS + 1}:
             executor.begin(lint=len(new_keys) if protocol.lint else 0)
     return listed

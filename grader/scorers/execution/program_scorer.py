@@ -20,7 +20,7 @@ from grader.sandbox.queue import MAX_SUPERVISORS
 from grader.scorers.execution.assembly import Program, assemble
 from grader.scorers.execution.facts import ExecutionFacts, Printed
 from grader.scorers.execution.job_runner import JobRunner
-from grader.scorers.execution.phases import collect_samples, judge_samples, limits_of, run_officially
+from grader.scorers.execution.phases import judge_samples, limits_of, run_officially, with_lint_keys
 from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import assertion_results, sample_result, unscored_reading
 from grader.scorers.execution.sample import Sample, assembly_arguments
@@ -137,6 +137,7 @@ class ProgramScorer:
     # --- grading ---
 
     def _grade(self, requests: Sequence[ScoreRequest], spool: Spool) -> Iterator[SampleResult]:
+        """Yield the results of samples whose tasks are prepared. What one of them asks for is found out for all."""
         runner, protocol = JobRunner(self._executor, Silent()), self._protocol
         if not any(request.official for request in requests):
             # Nobody wants the official reading, so no program answers in the form of a published harness.
@@ -151,7 +152,7 @@ class ProgramScorer:
             judges_assertions=any(request.each for request in requests),
             keeps_outputs=any(request.printed for request in requests),
         )
-        samples = collect_samples(self._samples(requests), pipeline.context)
+        samples = with_lint_keys(self._samples(requests), pipeline.context)
         judge_samples(samples, pipeline)
         with_official = [sample for sample, request in zip(samples, requests, strict=True) if request.official]
         run_officially(with_official, pipeline.context)

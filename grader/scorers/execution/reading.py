@@ -63,7 +63,8 @@ def explain_failure(
     if result is None:
         return Outcome.CRASHED, _describe_end(evidence.status)
     detail = result.removeprefix(protocol.failed_prefix)
-    if kind == "OSError" and not detail:  # what reading raises there, and hardly anything else
+    # In the sandbox, reading standard input raises an OSError without a text, and hardly anything else does.
+    if kind == "OSError" and not detail:
         detail = "the program reads standard input, which this task does not have"
     if kind == "AssertionError":
         return Outcome.FAILED, detail or _TEST_FAILED
@@ -147,10 +148,14 @@ NO_PROGRAM = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="the reply has 
 
 
 def _reading_of_failure(judgement: Judgement, protocol: ExecutionProtocol) -> Reading:
-    """Explain why the tests do not confirm a program. Evidence has priority over its answers."""
-    evidence = judgement.evidence
+    """Explain why the tests do not confirm a program.
+
+    Answers unlike the reference solution's are the reason if the tests accept them. Else evidence has priority over
+    what the tests say.
+    """
     if judgement.kind == "unlike":
         return _reading_of_differing_answers(judgement)
+    evidence = judgement.evidence
     if evidence.stopped is not None or evidence.oom:
         return _failing_reading(*explain_failure(evidence, None, judgement.kind, protocol), "split")
     if judgement.kind == "assertion":
@@ -208,20 +213,15 @@ def sample_result(sample: Sample, protocol: ExecutionProtocol, *, with_official:
         return _result_of_outputs(sample, sample.readings)
     observation = sample.official_observation
     run = None if observation is None else observation.run
-    official = None if observation is None else _official_reading_of(sample, observation, protocol)
-    if official is None and with_official:
-        official = unscored_reading(sample.official_failure)
-        careful = not_judged_reading(sample.verdicts.not_judged) if sample.verdicts.not_judged else official
-    else:
-        careful = careful_reading(official, sample.verdicts, sample.program, protocol)
-    facts = None if run is None or official is None or official.credit else failing_line_facts(run.lines, sample)
+    official, careful = _readings_of(sample, observation, protocol, with_official=with_official)
+    facts = None if run is None or official.credit else failing_line_facts(run.lines, sample)
     calls = _call_statistics(sample.verdicts)
     has_other_answers = careful.outcome is Outcome.PASSED and isinstance(calls, Calls) and calls.alike > 0
     return SampleResult(
         qid=sample.task.id,
         sample=sample.number,
         seconds=_cpu_seconds(sample, run, with_official=with_official),
-        official=official or NOT_REQUESTED,
+        official=official,
         careful=careful,
         groups=sample.task.groups or msgspec.UNSET,
         flags=[OTHER_ANSWERS] if has_other_answers else msgspec.UNSET,
@@ -229,6 +229,19 @@ def sample_result(sample: Sample, protocol: ExecutionProtocol, *, with_official:
         tests=assertion_results(sample.verdicts) or msgspec.UNSET,
         facts=msgspec.UNSET if facts is None else facts,
     )
+
+
+def _readings_of(
+    sample: Sample, observation: Executed | None, protocol: ExecutionProtocol, *, with_official: bool
+) -> tuple[Reading, Reading]:
+    """Return the official and the careful reading. If infrastructure failed to run it officially, both are unscored."""
+    if observation is not None:
+        official = _official_reading_of(sample, observation, protocol)
+        return official, careful_reading(official, sample.verdicts, sample.program, protocol)
+    if not with_official:
+        return NOT_REQUESTED, careful_reading(None, sample.verdicts, sample.program, protocol)
+    unscored, not_judged = unscored_reading(sample.official_failure), sample.verdicts.not_judged
+    return unscored, not_judged_reading(not_judged) if not_judged else unscored
 
 
 def _result_of_outputs(sample: Sample, readings: Readings) -> SampleResult:

@@ -44,8 +44,7 @@ def _runnable_script(tests: str, entry_point: str, program: str) -> str:
     if has_check:
         calls = [f"check({_only_function(program)})"]
     else:
-        calls = [call for node in body for call in _test_calls(node)]
-    calls = calls or [ast.unparse(node) for guard in body if isinstance(guard, ast.If) for node in guard.body]
+        calls = [call for node in body for call in _test_calls(node)] or _calls_in_main_guards(body)
     if calls:
         return "\n".join([_script([node for node in needed if not _is_runner_call_or_main_guard(node)]), *calls, ""])
     if has_calls(node for node in body if not isinstance(node, _DEFINITIONS)):
@@ -122,6 +121,11 @@ def _test_calls(node: ast.stmt) -> list[str]:
     if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("TestCase") for base in node.bases):
         return [f"__import__('unittest').defaultTestLoader.loadTestsFromTestCase({node.name}).debug()"]
     return []
+
+
+def _calls_in_main_guards(body: list[ast.stmt]) -> list[str]:
+    guards = [node for node in body if isinstance(node, ast.If) and is_main_guard(node)]
+    return [ast.unparse(node) for guard in guards for node in guard.body]
 
 
 def _pytest_calls(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:

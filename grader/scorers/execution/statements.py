@@ -167,22 +167,22 @@ def is_main_guard(node: ast.stmt) -> bool:
 
 
 def statements_needed_by(names: Iterable[str], body: Sequence[Statement]) -> list[Statement]:
-    """Return the statements that functions need: those that define them and what they use, and those that set it up.
+    """Return the statements that functions need: those that define them and what they use, and what sets this up.
 
-    A statement with calls sets up the variables and modules that it uses, unless it uses one of `names` as well, or
-    shows something. One that calls some of `_SETTINGS` sets up every function. Main guards do not run.
+    Main guards do not run.
     """
-    names = frozenset(names)
     binders, users = _numbers_by_name(body, "bound"), _numbers_by_name(body, "used")
-    may_set_up = {n for n, one in enumerate(body) if one.can_act and not one.words & (names | _SHOWS)}
-    needed = {n for n in may_set_up if body[n].words & _SETTINGS}
+    names = frozenset(names)
+    setup = _numbers_of_setup(body, names)
+    needed = {n for n in setup if body[n].words & _SETTINGS}  # whatever the functions use
     waiting = [*names, *(name for n in needed for name in body[n].used)]
     seen = {*waiting}
     while waiting:
         name = waiting.pop()
         numbers = [*binders[name]]
+        # Variables and modules can be set up; functions and classes are what their definitions say.
         if any(not isinstance(body[n].node, SCOPES) for n in numbers):
-            numbers += [n for n in users[name] if n in may_set_up]
+            numbers += [n for n in users[name] if n in setup]
         for n in numbers:
             if n not in needed and not is_main_guard(body[n].node):
                 needed.add(n)
@@ -190,6 +190,14 @@ def statements_needed_by(names: Iterable[str], body: Sequence[Statement]) -> lis
                 seen |= new_names
                 waiting += new_names
     return [body[n] for n in sorted(needed)]
+
+
+def _numbers_of_setup(body: Sequence[Statement], names: frozenset[str]) -> set[int]:
+    """Return the numbers of the statements whose calls may set up what they use, such as `table.append(0)`.
+
+    One that shows something, or uses one of these names (those of the functions), is a test or a demonstration.
+    """
+    return {n for n, statement in enumerate(body) if statement.can_act and not statement.words & (names | _SHOWS)}
 
 
 def without_needless_statements(

@@ -163,21 +163,17 @@ class _InvalidTestsError(BadRowError):
 
 
 def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
+    """Return a row's task; raises BadRowError if nothing can be tested by it."""
     signature = str(row.get(columns.signature or columns.prompt or "") or "")
     raw_tests, setup = _tests_and_setup(row, columns)
-    tests = _test_script(row, columns)
     solution = _nonempty_text(row.get(columns.solution or ""))
     cases = read_cases(row, columns, checker) if _has_inputs(row, columns) or columns.cases else None
-    if cases is None and tests.strip():
-        entry_point = str(row.get(columns.entry_point or "") or "").strip()
-        tests = runnable_script(tests, entry_point, signature or solution or "")
-    if problem := _syntax_problem(tests):
-        raise _InvalidTestsError(f"{columns.tests} is invalid Python, so every program would fail: {problem}")
-    if cases is None:
-        if not tests.strip():
-            raise BadRowError("it has no tests, so every program would pass")
+    if cases is not None:
+        tests = _valid_python(_test_script(row, columns), columns)
+    else:
+        tests = _tests_that_run(row, columns, signature or solution or "")
         if _syntax_problem(read_signature(signature).source):
-            # Of ClassEval's 100 skeletons, three are not Python. A program that brings everything itself needs none.
+            # Of ClassEval's 100 skeletons, three are not Python. A program that is complete without one can be tested.
             signature = ""
     full_signature = complete_signature(read_signature(signature), tests, signature, solution)
     function = "" if cases is None else cases.function
@@ -198,6 +194,21 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         wall=_parse_seconds(row.get(columns.wall or ""), "wall"),
         lists_tests=not isinstance(raw_tests, str),
     )
+
+
+def _tests_that_run(row: Row, columns: ExecutionColumns, program: str) -> str:
+    """Return a row's tests as a script that runs them; raises BadRowError. `program`: see `runnable_script`."""
+    tests = _test_script(row, columns)
+    if not tests.strip():
+        raise BadRowError("it has no tests, so every program would pass")
+    entry_point = str(row.get(columns.entry_point or "") or "").strip()
+    return _valid_python(runnable_script(tests, entry_point, program), columns)
+
+
+def _valid_python(tests: str, columns: ExecutionColumns) -> str:
+    if problem := _syntax_problem(tests):
+        raise _InvalidTestsError(f"{columns.tests} is invalid Python, so every program would fail: {problem}")
+    return tests
 
 
 def _has_inputs(row: Row, columns: ExecutionColumns) -> bool:

@@ -137,9 +137,11 @@ class TestedTasks:
         assert judgement is not None
         if judgement.likeness is not None and judgement.likeness.is_silent:
             return NotJudgeable(NOTHING_TO_COMPARE)
-        spool = self._states.spool
+        # The states of a pool outlive the calls of `score`, each of which has a spool of its own.
+        long_lived_spool = self._states.spool
         runs = [
-            spool.put(f"reference {c.hash_seed} {c.qid}", self._spool.get(self._stored_answers(c))) for c in references
+            long_lived_spool.put(f"reference {c.hash_seed} {c.qid}", self._spool.get(self._stored_answers(c)))
+            for c in references
         ]
         return state._replace(expected_runs=runs)
 
@@ -316,7 +318,12 @@ _KINDS_OF_MISSING_ANSWERS = {"unconfirmed", "waiting", "diverged", "ended"}
 
 
 def _is_official_timeout(judgement: Judgement, answers: StoredAnswers) -> bool:
-    """Whether a program ran out of time in the very call that its tests have reached."""
+    """Whether a program ran out of time in the very call for whose answer its tests wait, as it would officially.
+
+    That is not known if `answers.unsure`, or if it may have used up its time for sending answers, which it does not
+    do officially.
+    """
     evidence = answers.evidence
-    is_out_of_time = evidence.stopped in {"cpu", "blocked"} and not evidence.oom and not answers.unsure
-    return is_out_of_time and judgement.kind == "waiting" and answers.reply_count <= FEW_ANSWERS
+    is_out_of_time = evidence.stopped in {"cpu", "blocked"} and not evidence.oom
+    is_sure = not answers.unsure and answers.reply_count <= FEW_ANSWERS
+    return is_out_of_time and is_sure and judgement.kind == "waiting"

@@ -18,7 +18,7 @@ from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.inputs.cases import Cases
 from grader.scorers.execution.inputs.outputs import NOT_ASKED
 from grader.scorers.execution.job_runner import JobRunner
-from grader.scorers.execution.phases import collect_samples, judge_samples, run_officially
+from grader.scorers.execution.phases import judge_samples, run_officially, with_lint_keys
 from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import official_reading, official_result, sample_result
 from grader.scorers.execution.sample import Sample, assemble_samples
@@ -98,7 +98,7 @@ def graded(runner: JobRunner, answers: dict[str, list[str]]) -> tuple[Pipeline, 
     """Grade as a run does."""
     with Spool() as spool:
         pipeline = Pipeline(TASKS, runner, spool, LIMITS, PROTOCOL)
-        samples = collect_samples(assemble_samples(TASKS, answers, PROTOCOL), pipeline.context)
+        samples = with_lint_keys(assemble_samples(TASKS, answers, PROTOCOL), pipeline.context)
         judge_samples(samples, pipeline)
         run_officially(samples, pipeline.context)
     return pipeline, samples

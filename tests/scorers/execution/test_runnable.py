@@ -62,6 +62,7 @@ def test_a_right_program_passes_and_a_wrong_one_fails(form: str, signature: str)
         "def run():\n    assert twice(2) == 4\n\ndone = run()",
         "assert twice(",
         "for x in range(3):\n    if twice(x) != 2 * x:\n        raise SystemExit(1)",
+        "if twice(2) != 4:\n    raise SystemExit(1)",
         UNITTEST + "\nunittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromTestCase(Cases))\n",
     ],
 )

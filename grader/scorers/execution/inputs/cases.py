@@ -77,16 +77,15 @@ def read_cases(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
         _check_texts(columns.inputs, inputs, MAX_INPUT_BYTES)
         _check_texts(columns.outputs, outputs or [], MAX_OUTPUT_BYTES)
     base_count = 0
-    if columns.more_inputs is not None:
+    if columns.more_inputs is not None:  # as EvalPlus' data
         base_count = len(inputs)
         inputs = [*inputs, *_parse_list(row, columns.more_inputs)]
+        inputs = [evalplus.arguments_of(str(row[columns.id]), arguments) for arguments in inputs]
     if not inputs:
         raise BadRowError(f"column {columns.inputs} is an empty list, so nothing would be tested")
     if outputs is not None and len(inputs) != len(outputs):
         unequal = f"{len(inputs)} inputs in column {columns.inputs}, {len(outputs)} outputs in column {columns.outputs}"
         raise BadRowError(f"{unequal}: each input needs one output")
-    if columns.more_inputs is not None:
-        inputs = [evalplus.arguments_of(str(row[columns.id]), arguments) for arguments in inputs]
     checker = _parse_checker(row.get(columns.checker or "") or checker)
     if checker and (function or outputs is None):
         raise BadRowError("it has a checker, but no expected printed outputs, which a checker needs")
@@ -118,16 +117,20 @@ def _with_joined_lines(texts: list[Any]) -> list[Any]:
 def _raw_cases(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any] | None]:
     """Return the inputs and outputs as the row has them."""
     if not columns.cases:
-        # Without outputs, the answers of the reference solution are expected.
-        has_outputs = columns.outputs is not None and (
-            value_at(row, columns.outputs) is not None or not row.get(columns.solution or "")
-        )
-        return _parse_list(row, columns.inputs or ""), _parse_list(row, columns.outputs or "") if has_outputs else None
-    cases = [case for name in columns.cases for case in _parse_list({name: _unpack_column(row.get(name), name)}, name)]
+        inputs = _parse_list(row, columns.inputs or "")
+        return inputs, _parse_list(row, columns.outputs or "") if _needs_outputs(row, columns) else None
+    cases = [case for name in columns.cases for case in _as_list(_unpack_column(row.get(name), name), name)]
     for number, case in enumerate(cases, 1):
         if not isinstance(case, dict) or not {"input", "output"} <= case.keys():
             raise BadRowError(f"item {number} of {', '.join(columns.cases)} has no `input` and `output`")
     return [case["input"] for case in cases], [case["output"] for case in cases]
+
+
+def _needs_outputs(row: Row, columns: ExecutionColumns) -> bool:
+    """Whether the outputs of a row are expected; if it has none, the answers of its reference solution are."""
+    if columns.outputs is None:
+        return False
+    return value_at(row, columns.outputs) is not None or not row.get(columns.solution or "")
 
 
 def _unpack_column(value: Any, name: str) -> Any:
@@ -203,8 +206,11 @@ def _check_texts(name: str | None, texts: list[Any], max_bytes: float = float("i
 
 
 def _parse_list(row: Row, name: str) -> list[Any]:
-    """Return a list, also if it is given as JSON text."""
-    value = value_at(row, name)
+    return _as_list(value_at(row, name), name)
+
+
+def _as_list(value: Any, name: str) -> list[Any]:
+    """Return the list in a column, also if it is given as JSON text; raises BadRowError."""
     if value == {}:  # MBPP+ has one
         return []
     if isinstance(value, str):

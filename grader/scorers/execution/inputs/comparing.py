@@ -131,7 +131,10 @@ class OutputComparer:
         return self._protocol.compare == comparison_names.EVALPLUS and bool(cases_of_task(self._tasks[qid]).function)
 
     def _pair(self, qid: str, number: int, expected: ExpectedAnswers, answer: str | None = None) -> Pair:
-        """Return an answer and the expected one, with the input where more than these two is looked at."""
+        """Return an answer and the expected one.
+
+        The input is with them if a checker, side effects or EvalPlus' own checks need it.
+        """
         cases = cases_of_task(self._tasks[qid])
         pair: Pair = {"number": number, "expected": expected.answers[number]}
         if answer is not None:
@@ -197,7 +200,9 @@ class OutputComparer:
 
         A comparison that did not finish accepts none. All jobs of the plan have a result.
         """
-        compared = ComparedOutputs(list(plan.outputs), list(plan.is_expected), list(plan.is_expected), {})
+        compared = ComparedOutputs(
+            outputs=list(plan.outputs), official=list(plan.is_expected), careful=list(plan.is_expected), displayed={}
+        )
         for key, numbers in plan.jobs.items():
             comparison = self.results[key].compared or AnswerComparison(verdicts=[(False, False, "")] * len(numbers))
             for position, number in enumerate(numbers):
@@ -211,8 +216,8 @@ class OutputComparer:
     def checker_problem(self, qid: str, plan: ComparisonPlan, expected: ExpectedAnswers) -> tuple[str, str]:
         """Return why infrastructure did not run a checker, and what is wrong with the checker; empty if nothing is.
 
-        An answer can end its checker, or keep it busy. Then the checker gets the expected outputs. If it finishes with
-        these, the answer is wrong, and nothing is wrong with the checker.
+        If a checker does not finish with an answer, it gets the expected outputs. If it finishes with these, the answer
+        was the cause: it is wrong, and nothing is wrong with the checker.
         """
         compared = [self.results[key] for key in plan.jobs]
         finished = [comparison for comparison in compared if comparison.compared is not None]
