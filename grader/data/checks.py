@@ -55,14 +55,19 @@ def check_questions(rows: Rows, benchmark: Benchmark) -> None:
     )
 
 
-def absent_columns(columns: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
+def missing_column_messages(columns: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
     """Return field -> a sentence, without its first letter in capitals, for each declared column that is missing."""
     return {
         field: f"no column {column}{_nearest(column, columns, benchmark)}; the columns are {column_list(columns)}"
         for field, column in benchmark.columns.by_field().items()
-        if column not in columns
-        and not (field in benchmark.columns.nested and "." in column and column.partition(".")[0] in columns)
+        if column not in columns and not _is_nested(field, column, columns, benchmark)
     }
+
+
+def _is_nested(field: str, column: str, columns: Sequence[str], benchmark: Benchmark) -> bool:
+    """Return whether a declared `column.field` may be in the objects of a column of the data."""
+    outer, dot, _ = column.partition(".")
+    return field in benchmark.columns.nested and bool(dot) and outer in columns
 
 
 def _nearest(column: str, columns: Sequence[str], benchmark: Benchmark) -> str:
@@ -76,7 +81,7 @@ def _missing_columns(rows: Rows, columns: list[str], benchmark: Benchmark, split
     The data of bundled benchmarks comes in several forms, so only its id is needed.
     """
     needed = ["id"] if benchmark.bundled else benchmark.columns.needed
-    for field, problem in absent_columns(columns, benchmark).items():
+    for field, problem in missing_column_messages(columns, benchmark).items():
         is_withheld = field in benchmark.columns.gold_fields and not benchmark.splits[split].scored
         if field in needed and not is_withheld:
             kind = " (is it separated by tabs as .tsv, by commas as .csv?)" if len(columns) == 1 else ""

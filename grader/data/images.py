@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Picture = bytes | Path
 """An image: its bytes, or its file."""
-_REFERENCE = 64
-"""An image cell shorter than this is a reference to another row or to a file: no image has so few characters."""
+_MIN_BASE64 = 64
+"""Characters: no image has fewer in base64. A shorter cell is a reference to another row or to a file."""
 _LONGEST_NAME = 1024
 """A longer text is not looked up as a file's name: it is base64."""
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
@@ -79,8 +79,8 @@ class Images:
 
     def picture(self, task: Task) -> Picture | None:
         """Return a task's image; None if the task has none, or if it cannot be found or decoded."""
-        picture = _picture(self._cell(task), self._folder)
-        # Hostile data could name any file beside it, and a server would get its text as an image.
+        picture = _bytes_or_file(self._cell(task), self._folder)
+        # A row could name any file in the data's folder; a server or a page gets only what begins as an image does.
         return picture if picture is not None and image_format(_first_bytes(picture)) else None
 
     def _cell(self, task: Task) -> object:
@@ -105,11 +105,11 @@ def folder_of(declared: Benchmark, split: str, data_path: Path | None) -> Path |
 
 
 def _is_reference(cell: object) -> bool:
-    return isinstance(cell, str | int) and len(str(cell)) < _REFERENCE
+    return isinstance(cell, str | int) and len(str(cell)) < _MIN_BASE64
 
 
-def _picture(cell: object, folder: Path | None) -> Picture | None:
-    """Return what a cell has as bytes, base64, a file name, or a list of one of these; None for anything else."""
+def _bytes_or_file(cell: object, folder: Path | None) -> Picture | None:
+    """Read a cell that has bytes, base64, a file name, or a list of one of these; return None for anything else."""
     cell = as_list(cell)
     if isinstance(cell, list) and len(cell) == 1:
         cell = cell[0]
@@ -122,7 +122,7 @@ def _picture(cell: object, folder: Path | None) -> Picture | None:
     if len(cell) < _LONGEST_NAME and (file := _image_file(cell, folder)) is not None:
         return file
     try:
-        return base64.b64decode(cell, validate=True) if len(cell) >= _REFERENCE else None
+        return base64.b64decode(cell, validate=True) if len(cell) >= _MIN_BASE64 else None
     except ValueError:  # also a character that is not ASCII
         return None
 

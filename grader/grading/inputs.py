@@ -11,9 +11,8 @@ import msgspec
 
 from grader.benchmark import Benchmark
 from grader.data import download
-from grader.data.checks import absent_columns
-from grader.data.load import ALL, ColumnSet
-from grader.data.tables import Rows
+from grader.data.checks import missing_column_messages
+from grader.data.tables import ALL, ColumnSet, Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.user_files import real_path
 from grader.options import Options
@@ -165,7 +164,7 @@ def read_inputs(source: Source, setup: Setup, observer: Observer, *, every_colum
         observer=observer,
         oddities=outcomes.find_oddities(tasks, predictions, file),
     )
-    notes = [*notes, *task_notes, *evidence_notes, *_absent_columns(declared, rows)]
+    notes = [*notes, *task_notes, *evidence_notes, *_absent_column_notes(declared, rows)]
     return Inputs(setup=setup, run=run, rows=rows, part=part, digest=digest, notes=notes)
 
 
@@ -224,12 +223,14 @@ def _mark_conflicts(tasks: dict[str, Task], file: PredictionFile) -> dict[str, T
     return tasks | broken
 
 
-def _absent_columns(declared: Benchmark, rows: Rows) -> list[str]:
+def _absent_column_notes(declared: Benchmark, rows: Rows) -> list[str]:
     """Return a note on each column that a private benchmark declares and its data do not have.
 
     The data of bundled benchmarks comes in several forms, and some of them have fewer columns.
     """
     if declared.bundled or not rows.columns:
         return []
-    absent = absent_columns(rows.columns, declared)
-    return [f"The data has {problem} (`{field}` in [columns] of benchmark.toml)." for field, problem in absent.items()]
+    messages = missing_column_messages(rows.columns, declared)
+    return [
+        f"The data has {message} (`{field}` in [columns] of benchmark.toml)." for field, message in messages.items()
+    ]

@@ -10,7 +10,7 @@ import msgspec
 
 from grader.benchmark import Benchmark
 from grader.data.checks import check_questions
-from grader.data.load import ALL
+from grader.data.tables import ALL
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError, UsageError
 from grader.grading.inputs import make_setup
 from grader.inference import conversations, output

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
+from grader.data.hub import offline
 from grader.data.images import Images, Picture, folder_of
-from grader.data.load import ALL, offline
+from grader.data.tables import ALL
 from grader.errors import DataUnavailableError, GradeError, first_line
 from grader.scorers.registry import scorer_of
 from grader.scorers.rows import rows_of, tasks_of

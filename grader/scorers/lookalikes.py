@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.data.load import column_names
+from grader.data.formats import column_names
 from grader.errors import DataUnavailableError, GradeError, InputError
 from grader.scorers import declarations, registry
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.benchmark import Benchmark, DerivedGrouping, TaskSets
-    from grader.data.load import ColumnSet
-    from grader.data.tables import Rows
+    from grader.data.tables import ColumnSet, Rows
     from grader.scorers.registry import AnyScorer
     from grader.task import Task
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from grader.data import hub
 from grader.data import load as data
 from grader.errors import DataUnavailableError
 from grader.scorers import declarations
@@ -18,7 +19,7 @@ HUMANEVAL_V = declarations.load("humaneval-v")
 @pytest.fixture
 def deaf(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A hub that accepts connections and never says a word."""
-    monkeypatch.setattr(data, "SECONDS", 0.3)
+    monkeypatch.setattr(hub, "SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
         monkeypatch.setenv("HF_ENDPOINT", address)
@@ -36,7 +37,7 @@ def test_any_answer_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), Refusing) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}/")
-        assert data.HubRequest().is_answered()
+        assert hub.HubRequest().is_answered()
         server.shutdown()
 
 

@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.data import load
+from grader.data import hub
 from grader.data import load as data
+from grader.data.formats import read
+from grader.data.tables import ALL
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.scorers import declarations, registry
 from grader.scorers.rows import rows_of
@@ -30,12 +32,12 @@ HUMANEVAL_V = declarations.load("humaneval-v")
 
 def cells(path: Path) -> list[dict[str, Any]]:
     """A table's rows, each with the cells that have something."""
-    return [{name: cell for name, cell in row.items() if cell is not None} for row in data.read(path, data.ALL).rows]
+    return [{name: cell for name, cell in row.items() if cell is not None} for row in read(path, ALL).rows]
 
 
 def problems(path: Path) -> list[str]:
     with pytest.raises(InputError) as caught:
-        data.read(path, data.ALL)
+        read(path, ALL)
     return [problem.replace(f"{path.parent}/", "") for problem in caught.value.problems]
 
 
@@ -97,7 +99,7 @@ def test_the_digest_is_of_what_scoring_uses_however_much_is_read(benchmark: str,
     scorer = registry.scorer(declared.scoring)
     place = BENCHMARKS / benchmark / "sample" / name
     where = (declared, declared.default_split, declared.default_protocol, place, scorer)
-    scored, whole = rows_of(*where), rows_of(*where, wanted=data.ALL)
+    scored, whole = rows_of(*where), rows_of(*where, wanted=ALL)
     assert scored.digest == whole.digest
     assert all(row.items() <= more.items() for row, more in zip(scored.rows, whole.rows, strict=True))
 
@@ -233,7 +235,7 @@ def test_a_table_may_end_with_any_cell_that_is_whole(end: str, cell: str | None,
 def test_a_nan_that_pandas_wrote_is_an_empty_cell(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text('{"index": 1, "C": NaN}\n')
-    assert data.read(path, data.ALL).rows == [{"index": 1, "C": None}]
+    assert read(path, ALL).rows == [{"index": 1, "C": None}]
 
 
 def test_a_row_is_named_by_the_path_as_it_was_given_and_the_line_it_begins_on(
@@ -261,13 +263,13 @@ def test_a_folder_that_holds_no_rows_is_an_error_that_names_it(tmp_path: Path) -
 
 def test_a_file_that_is_not_there_and_a_format_nobody_reads_are_usage_errors(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"^--data .*gone\.jsonl: this file does not exist\.$"):
-        data.read(tmp_path / "gone.jsonl", data.ALL)
+        read(tmp_path / "gone.jsonl", ALL)
     (tmp_path / "questions.jsonl").write_text("")
     with pytest.raises(UsageError, match=r"this file does not exist; did you mean .*/questions\.jsonl\?$"):
-        data.read(tmp_path / "question.jsonl", data.ALL)
+        read(tmp_path / "question.jsonl", ALL)
     (tmp_path / "rows.pickle").write_bytes(b"")
     with pytest.raises(UsageError, match=r"^--data .*rows\.pickle: unknown format; grade reads \.jsonl, "):
-        data.read(tmp_path / "rows.pickle", data.ALL)
+        read(tmp_path / "rows.pickle", ALL)
 
 
 def test_without_a_recorded_revision_the_error_says_how_to_give_the_tasks() -> None:
@@ -290,7 +292,7 @@ def test_a_hub_that_cannot_be_reached_is_an_error_that_names_the_file_to_pass_in
         raise error
 
     monkeypatch.setattr(datasets, "load_dataset", refuse)
-    monkeypatch.setattr(load.HubRequest, "is_answered", lambda _: True)
+    monkeypatch.setattr(hub.HubRequest, "is_answered", lambda _: True)
     with pytest.raises(DataUnavailableError) as caught:
         data.load(HUMANEVAL_V, "test", "v2", None, ["qid"])
     first, last = str(caught.value).split("\n")
@@ -309,7 +311,7 @@ def test_a_hub_with_another_number_of_rows_is_not_the_benchmark(monkeypatch: pyt
         return datasets.Dataset.from_list(ROWS)
 
     monkeypatch.setattr(datasets, "load_dataset", lend)
-    monkeypatch.setattr(load.HubRequest, "is_answered", lambda _: True)
+    monkeypatch.setattr(hub.HubRequest, "is_answered", lambda _: True)
     with pytest.raises(DataUnavailableError) as caught:
         data.load(HUMANEVAL_V, "test", "v2", None, ["qid"])
     revision = "8a3465c8cdcd25f65b3e13651e21cef9406e1799"
@@ -343,7 +345,7 @@ def test_a_workbook_is_data(tmp_path: Path) -> None:
         {"index": 1, "question": "Which?", "A": "None"},
         {"index": 2, "question": "=A", "A": 3.5},
     ]
-    assert data.read(tmp_path / "q.xlsx", data.ALL).lines == [2, 4]
+    assert read(tmp_path / "q.xlsx", ALL).lines == [2, 4]
     (tmp_path / "q.xlsx").write_bytes(b"PK\x03\x04")
     assert problems(tmp_path / "q.xlsx") == [
         "q.xlsx:1: not a readable .xlsx workbook (File is not a zip file); was it cut off?"

@@ -1,0 +1,276 @@
+"""The formats of data files, each read into a table: rows, their columns and first lines. Images are never read here.
+
+A parser silently keeps the last one of duplicate columns or keys, so that a whole benchmark could be graded against
+wrong answers. So duplicates are refused, as in prediction files.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from grader.data.tables import ColumnSet, DataTable, Row
+from grader.errors import InputError, UsageError
+from grader.files.json_records import BLANK, JsonText, Problems
+from grader.files.json_text import line_of, problem_lines, quoted
+from grader.files.user_files import similar_file_hint, unpack_gzip
+from grader.files.workbook import WorkbookError, read_sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator
+    from pathlib import Path
+
+    import datasets
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def read(path: Path, wanted: ColumnSet) -> DataTable:  # noqa: PLR0911 - one line a format
+    """Read JSON Lines, JSON, TSV, CSV (also compressed by gzip), .xlsx, parquet, or a folder written by `datasets`.
+
+    Raises InputError, UsageError.
+    """
+    if path.is_dir():
+        return _read_folder(path, wanted)
+    if not path.is_file():
+        raise UsageError(f"--data {path}: this file does not exist{similar_file_hint(path) or '.'}")
+    try:
+        match path.with_suffix("").suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower():
+            case ".jsonl" | ".ndjson":
+                return _read_json(path, lines=True)
+            case ".json":
+                return _read_json(path, lines=False)
+            case ".tsv":
+                return _read_table(path, "\t", wanted)
+            case ".csv":
+                return _read_table(path, ",", wanted)
+            case ".parquet":
+                return _read_parquet([path], wanted)
+            case ".xlsx":
+                return _read_workbook(path)
+            case _:
+                raise UsageError(
+                    f"--data {path}: unknown format; grade reads .jsonl, .json, .tsv, .csv (also with .gz), "
+                    ".xlsx, .parquet, or a folder written by `datasets`."
+                )
+    except OSError as error:
+        raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the names of a table's columns, without its values if the format allows it. Raises errors of `read`."""
+    return read(path, ColumnSet(())).columns
+
+
+def _read_json(path: Path, *, lines: bool) -> DataTable:
+    """Read JSON Lines, or one list of objects. Raises InputError."""
+    raw = _bytes(path)
+    data = raw.removeprefix(_BOM)
+    if not data.strip(BLANK):
+        _refuse_empty(path)
+    problems = Problems(str(path))
+    text = JsonText(data, problems, skipped=len(raw) - len(data))
+    if not lines and not data.lstrip(BLANK).startswith(b"["):
+        begins = quoted(data.lstrip(BLANK)[:80].decode(errors="replace"), 20)
+        raise InputError([f"{path}:1: $: begins with {begins}; expected a list of objects"])
+    rows: list[Row] = []
+    first_lines: list[int] = []
+    for entry in text.lines() if lines else text.array():
+        if isinstance(entry.value, dict):
+            rows.append(entry.value)
+            first_lines.append(entry.line)
+        else:
+            problems.add("expected an object", entry.line, entry.path)
+    for line in text.surrogate_lines:
+        problems.add("a lone surrogate (an escape such as \\ud83d without its other half)", line)
+    if problems.messages:
+        raise InputError(problems.lines())
+    if b"NaN" in data:  # pandas writes NaN for an empty cell
+        rows = [{name: None if value != value else value for name, value in row.items()} for row in rows]  # noqa: PLR0124
+    return DataTable(rows=rows, lines=first_lines, columns=list(dict.fromkeys(name for row in rows for name in row)))
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return unpack_gzip(path.read_bytes())
+    except ValueError as error:
+        raise InputError([f"{path}: {error}"]) from error
+
+
+def _read_workbook(path: Path) -> DataTable:
+    """Read the first sheet of a workbook that has more than one column. Raises InputError."""
+    try:
+        sheet = read_sheet(_bytes(path), lambda names: sum(map(bool, names)) > 1, "two columns")
+    except WorkbookError as error:
+        raise InputError([f"{path}:{error.row}: {error.message}"]) from error
+    columns = [name for name in sheet.header if name]
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if twice:
+        raise InputError([f"{path}:1: the column {quoted(name)} is a duplicate" for name in twice])
+    return DataTable(rows=[row for _, row in sheet.rows], lines=[number for number, _ in sheet.rows], columns=columns)
+
+
+def _read_table(path: Path, delimiter: str, wanted: Container[object]) -> DataTable:
+    """Read a TSV or CSV. Cells are unchanged text ("None", "NA" and "nan" can be options); an empty cell is None.
+
+    It is read line by line, and only the wanted columns: nine tenths of MMBench's files are images. Raises InputError.
+    """
+    try:
+        packed = path.suffix.lower() == ".gz"
+        binary = io.BytesIO(_bytes(path)) if packed else path.open("rb")
+        with io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as file:
+            return _TableReader(path, file, delimiter).table(wanted)
+    except UnicodeDecodeError:
+        # The error only has the position in the reader's buffer.
+        data = _bytes(path)
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            position = f"{path}:{line_of(data, error.start)}"
+            raise InputError([f"{position}: not UTF-8 (0x{data[error.start]:02x}, byte {error.start})"]) from error
+        raise
+
+
+class _TableReader:
+    """A reader of one table that knows the first line of each row.
+
+    `csv.reader` does not tell where a row begins. So it gets the lines from `_lines`, which appends them to `_text`;
+    whoever takes a row from it then has this row's lines in `_text`, and clears it.
+    """
+
+    def __init__(self, path: Path, file: Iterable[str], delimiter: str) -> None:
+        csv.field_size_limit(min(sys.maxsize, (1 << 31) - 1))
+        self._path, self._file, self._delimiter = path, file, delimiter
+        self._text: list[str] = []
+        self._line = self._end = 1
+        """The first and the last line of the row."""
+        self._problems: list[str] = []
+
+    def table(self, wanted: Container[object]) -> DataTable:
+        """Return the table. Raises InputError."""
+        reader = csv.reader(self._lines(), delimiter=self._delimiter)
+        rows: list[Row] = []
+        lines: list[int] = []
+        header: list[str] = []
+        try:
+            header = self._header(next(reader, None))
+            columns = [(index, name) for index, name in enumerate(header) if name in wanted]
+            for cells in self._body_rows(reader):
+                # A row may leave out its last cells. One of several lines that does is rather an open quote.
+                spans_lines = self._end > self._line
+                if len(cells) > len(header) or (spans_lines and len(cells) < len(header)):
+                    hint = f"; it ends on line {self._end}: is a quote opened and not closed?" if spans_lines else ""
+                    self._add_problem(f"{len(cells)} cells, the header has {len(header)}{hint}")
+                if cells:
+                    rows.append({name: (cells[i] if i < len(cells) else "") or None for i, name in columns})
+                    lines.append(self._line)
+        except csv.Error as error:
+            self._add_problem(str(error))
+        if self._problems:
+            raise InputError(problem_lines(self._problems))
+        return DataTable(rows=rows, lines=lines, columns=header)
+
+    def _lines(self) -> Iterator[str]:
+        """Yield the lines, and keep those of the row that is being read: its position is found by their number."""
+        for line in self._file:
+            self._text.append(line)
+            yield line
+
+    def _body_rows(self, reader: Iterable[list[str]]) -> Iterator[list[str]]:
+        """Yield the cells of each row below the header, and note its lines in `_line` and `_end`.
+
+        If the last row ends inside of quotes, this is the one problem that is reported about it.
+        """
+        last: list[str] = []
+        line = self._line + len(self._text)
+        self._text.clear()
+        for cells in reader:
+            last = self._text.copy()
+            self._text.clear()
+            self._line, self._end = line, line + len(last) - 1
+            line += len(last)
+            yield cells
+        if last and self._is_open(last):
+            position = f"{self._path}:{self._line}: "  # other problems of this row are consequences of the quote
+            self._problems = [problem for problem in self._problems if not problem.startswith(position)]
+            self._add_problem("a quote is opened here and never closed, so that the rest of the file is one cell")
+
+    def _is_open(self, lines: list[str]) -> bool:
+        """Return whether a row ends within quotes: then a delimiter appended to it starts no new cell."""
+        text = "".join(lines).rstrip("\r\n")
+        plain, longer = (next(csv.reader([t], delimiter=self._delimiter), []) for t in (text, text + self._delimiter))
+        return bool(text) and longer != [*plain, ""]
+
+    def _header(self, header: list[str] | None) -> list[str]:
+        """Return the column names, of which no two are equal; raises InputError for a line that cannot be a header."""
+        if header is None:
+            _refuse_empty(self._path)
+        if not any(header):
+            self._refuse("the line is blank, but should name the columns")
+        if self._is_open(self._text):
+            self._refuse("a quote is opened in the names of the columns and never closed")
+        if len(self._text) > 1:
+            self._refuse(f"the names of the columns end on line {len(self._text)}: is a quote opened and not closed?")
+        for name in dict.fromkeys(header):
+            numbers = [str(number) for number, other in enumerate(header, 1) if other == name]
+            if name and len(numbers) > 1:
+                columns = f"columns {' and '.join(numbers)} have this name"
+                self._add_problem(f"the column {quoted(name)} is a duplicate: {columns}")
+        return header
+
+    def _add_problem(self, problem: str) -> None:
+        self._problems.append(f"{self._path}:{self._line}: {problem}")
+
+    def _refuse(self, problem: str) -> NoReturn:
+        raise InputError([f"{self._path}:{self._line}: {problem}"])
+
+
+def _refuse_empty(path: Path) -> NoReturn:
+    raise InputError([f"{path}:1: the file is empty"])
+
+
+def _read_parquet(paths: list[Path], wanted: ColumnSet) -> DataTable:
+    import pyarrow.parquet
+
+    rows: list[Row] = []
+    columns: dict[str, None] = {}
+    for path in paths:
+        if not path.stat().st_size:
+            raise InputError([f"{path}: the file is empty"])
+        try:
+            file = pyarrow.parquet.ParquetFile(path)
+            names = file.schema_arrow.names
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise InputError([f"{path}: the column {quoted(name)} is a duplicate" for name in twice])
+            rows += file.read(columns=[name for name in names if name in wanted]).to_pylist()
+        except (pyarrow.ArrowException, OSError) as error:
+            raise InputError([f"{path}: not a parquet file ({error})"]) from error
+        columns |= dict.fromkeys(names)
+    return DataTable(rows=rows, columns=list(columns))
+
+
+def _read_folder(path: Path, wanted: ColumnSet) -> DataTable:
+    """Read a folder written by `datasets`, or a folder of parquet files."""
+    parquet = sorted(path.glob("*.parquet"))
+    if parquet:
+        return _read_parquet(parquet, wanted)
+    if not any((path / name).exists() for name in ("state.json", "dataset_dict.json")):
+        raise InputError([f"{path}: neither a folder written by `datasets` nor one of parquet files"])
+    import datasets
+
+    try:
+        loaded = datasets.load_from_disk(str(path))
+    except (FileNotFoundError, OSError, ValueError) as error:
+        raise InputError([f"{path}: {error}"]) from error
+    if isinstance(loaded, datasets.DatasetDict):
+        loaded = next(iter(loaded.values()))
+    return to_table(loaded, wanted)
+
+
+def to_table(loaded: datasets.Dataset, wanted: ColumnSet) -> DataTable:
+    """Return the wanted columns of a data set of the hub's client."""
+    names = loaded.column_names
+    return DataTable(rows=list(loaded.select_columns([n for n in names if n in wanted]).to_list()), columns=list(names))
