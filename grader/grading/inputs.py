@@ -17,10 +17,10 @@ from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.user_files import real_path
 from grader.options import Options
 from grader.predictions import formats, outcomes
-from grader.predictions.contradictions import check_evidence
+from grader.predictions.data_match import check_file_matches_data
 from grader.predictions.file import PredictionFile
 from grader.predictions.joining import read_files
-from grader.predictions.select import fingerprint, part_of, select
+from grader.predictions.select import fingerprint, select, selected_part
 from grader.results import Part
 from grader.scorers import declarations, registry
 from grader.scorers.interface import AnyRun, Run
@@ -141,7 +141,9 @@ def read_inputs(source: Source, setup: Setup, observer: Observer, *, every_colum
         tasks, task_notes = scorer.complete(declared, scored, data_tasks, [record.qid for record in file.records])
         tasks = _mark_conflicts(tasks, file)
         evidence_notes = (
-            [CARRIED.format(declared.name)] if rows.is_carried else _check_evidence(tasks, file, rows.origin, setup)
+            [CARRIED.format(declared.name)]
+            if rows.is_carried
+            else _check_file_matches_data(tasks, file, rows.origin, setup)
         )
         predictions, notes = select(
             tasks,
@@ -152,7 +154,7 @@ def read_inputs(source: Source, setup: Setup, observer: Observer, *, every_colum
             date=declared.columns.date,
             versions=declared.other_versions,
         )
-    digest, part = fingerprint(predictions), part_of(predictions, tasks)
+    digest, part = fingerprint(predictions), selected_part(predictions, tasks)
     run = Run(
         benchmark=declared,
         split=setup.split,
@@ -193,19 +195,19 @@ def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) 
         rows_in_file = scorer.load_scorer_rows(declared, setup.split, file)
         if rows_in_file is not None:
             return rows_in_file
-        if file.named is None or file.path is None:
+        if file.field_options is None or file.path is None:
             raise
         advice = f"If {file.name} has the questions and gold answers, it can be its own data: --data {file.path}"
         raise DataUnavailableError(f"{error} {advice}") from None
 
 
-def _check_evidence(tasks: Mapping[str, Task], file: PredictionFile, origin: str, setup: Setup) -> list[str]:
+def _check_file_matches_data(tasks: Mapping[str, Task], file: PredictionFile, origin: str, setup: Setup) -> list[str]:
     """Return a note on the rows that differ from the data. Raises InputError if most do.
 
     If the file has all that its tasks need, the error proposes it as `--data`.
     """
     try:
-        return check_evidence(tasks, file, setup.declared, origin)
+        return check_file_matches_data(tasks, file, setup.declared, origin)
     except InputError as error:
         if file.path is None or setup.scorer.load_scorer_rows(setup.declared, setup.split, file) is None:
             raise

@@ -68,8 +68,8 @@ def report_of(inputs: Inputs, scored: ScorerOutput) -> Report:
         intervals=scored.intervals or METHOD,
         sandbox=scored.sandbox,
         judge=scored.judge,
-        fields=as_mapping(run.file.named),
-        inference=run.file.inference,
+        fields=as_mapping(run.file.field_options),
+        inference=run.file.sampling_settings,
     )
     report = Report(
         benchmark=run.benchmark.id,

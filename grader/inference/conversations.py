@@ -13,7 +13,7 @@ from grader.errors import InputError
 from grader.inference.plan import Conversation, Plan, Step
 from grader.models.messages import Image, Message, Part, Text, message
 from grader.models.prompt import IMAGE, Turn
-from grader.predictions.record import names
+from grader.predictions.record import listing
 from grader.wording import counted
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Pictures:
         missing_ids = [task.id for task in tasks if self._images.has_cell(task) and self._images.picture(task) is None]
         if missing_ids:
             what = "the image that the data names does not exist, or is not an image"
-            missing = f"{counted(len(missing_ids), 'task')}: {what} (column {self._column}): {names(missing_ids)}"
+            missing = f"{counted(len(missing_ids), 'task')}: {what} (column {self._column}): {listing(missing_ids)}"
             raise InputError([f"{missing}. {self._remedy()}"])
 
     def _remedy(self) -> str:

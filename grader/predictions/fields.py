@@ -10,7 +10,7 @@ from grader.benchmark import Fields
 from grader.errors import UsageError
 from grader.files.json_text import quoted
 from grader.predictions.formats import Format
-from grader.predictions.layouts import BARE, KEY, Row
+from grader.predictions.layouts import RECORD_KEY, WHOLE_RECORD, Row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 def format_of_fields(fields: Fields) -> Format:
     """Return the format of a file whose fields the user named (`--fields`)."""
-    text = fields.reply or fields.code or BARE
-    places = " ".join(path for path in (fields.id, text) if path not in ("", KEY))
+    text = fields.reply or fields.code or WHOLE_RECORD
+    signature = " ".join(path for path in (fields.id, text) if path not in ("", RECORD_KEY))
     code = (text,) if fields.code else ()
-    return Format(name="fields", marks=(places,), id=(fields.id or KEY,), texts=(text,), code=code, has_task=False)
+    return Format(
+        name="fields", signatures=(signature,), id=(fields.id or RECORD_KEY,), texts=(text,), code=code, has_task=False
+    )
 
 
 def parse_fields(text: str) -> Fields:
@@ -76,7 +78,7 @@ def option_for(row: Mapping[str, object], at: str = "") -> str:
     """
     lowered = {name.lower(): name for name in reversed(list(row))}  # of names that differ by case, the first one wins
     qid = next((lowered[name] for name in _IDS if name in lowered), "")
-    reply = _reply_of({low: name for low, name in lowered.items() if name != qid})
+    reply = _guess_reply_field({low: name for low, name in lowered.items() if name != qid})
     text = reply or next((lowered[name] for name in _CODE if name in lowered), "")
     if not text:
         return ""
@@ -85,27 +87,27 @@ def option_for(row: Mapping[str, object], at: str = "") -> str:
     return "--fields " + ",".join(f"{name}={path}" for name, path in parts.items() if path)
 
 
-def _reply_of(lowered: Mapping[str, str]) -> str:
+def _guess_reply_field(lowered: Mapping[str, str]) -> str:
     """Return the field that probably has the whole reply; empty if none has.
 
     `full_response` if there is also `response`; else a known name, such as `response`; else a name that ends in one,
-    such as `gpt4_response`; else `answer`, which is the gold answer wherever another field can be the reply. (The
-    rules about longer names decide one each of 13 files of other people's scripts.)
+    such as `gpt4_response`; else `answer`, which is the gold answer wherever another field can be the reply. Of 13
+    files of other people's scripts, each of the two rules about longer names decides one.
     """
     candidates = [name for name in lowered if name != "answer"]
-    known = next((name for name in _REPLIES if name in candidates), "")
-    if known:
+    usual_name = next((name for name in _REPLIES if name in candidates), "")
+    if usual_name:
         # A tool that also stores the extracted answer gives the whole reply a longer name.
-        longer = (name for name in candidates if _is_raw(name, known))
-        return lowered[next(longer, known)]
-    ends_in_known = (name for name in candidates if _ends_in_reply(name))
-    return lowered.get(next(ends_in_known, "answer"), "")
+        longer_names = (name for name in candidates if _is_raw(name, usual_name))
+        return lowered[next(longer_names, usual_name)]
+    names_of_replies = (name for name in candidates if _ends_in_reply(name))
+    return lowered.get(next(names_of_replies, "answer"), "")
 
 
-def _is_raw(name: str, known: str) -> bool:
-    """Whether a field has the whole reply of which the field `known` has a part: `full_responses`, `response`."""
+def _is_raw(name: str, usual_name: str) -> bool:
+    """Whether a field, as `full_responses`, has the whole reply of which the usual one, `response`, has a part."""
     words = name.split("_")
-    return words[0] in _RAW_WORDS and words[-1].rstrip("s") == known.rstrip("s")
+    return words[0] in _RAW_WORDS and words[-1].rstrip("s") == usual_name.rstrip("s")
 
 
 def _ends_in_reply(name: str) -> bool:
@@ -146,16 +148,16 @@ def is_single(value: Mapping[str, object]) -> bool:
 def records_of(value: object, *, with_keys: bool) -> list[Row] | None:
     """Return the records in a list or an object of records; None if it is neither.
 
-    `with_keys`: a record of an object gets its name there as the field KEY.
+    `with_keys`: a record of an object gets its name there as the field RECORD_KEY.
     """
     if isinstance(value, list):
         return [_record(part) for part in value]
     if isinstance(value, dict):
-        return [{KEY: name, **_record(part)} if with_keys else _record(part) for name, part in value.items()]
+        return [{RECORD_KEY: name, **_record(part)} if with_keys else _record(part) for name, part in value.items()]
     return None
 
 
 def _record(part: object) -> Row:
     if isinstance(part, dict):
         return part
-    return {BARE: part} if isinstance(part, str) or _are_texts(part) else {}
+    return {WHOLE_RECORD: part} if isinstance(part, str) or _are_texts(part) else {}

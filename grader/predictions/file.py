@@ -109,7 +109,7 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the qids are numbers of rows that the tool counted, not ids."""
     is_positional: bool = False
     """Whether the qids are positions of the tasks in the data, from 0."""
-    named: Fields | None = None
+    field_options: Fields | None = None
     """The fields that the user named, if no known tool wrote the file."""
     conflicts: dict[str, str] = {}
     """qid -> why nobody knows which task its records answer."""
@@ -117,7 +117,7 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     """Warnings about unusual content, one line each."""
     judge_replies: dict[str, str] = {}
     """Recorded judge replies by qid, from foreign files that contain them."""
-    rows: object | None = None
+    benchmark_rows: object | None = None
     """The questions, from foreign files that contain them."""
 
     @classmethod
@@ -153,7 +153,7 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
         return only if isinstance(only, str) and only else None
 
     @property
-    def inference(self) -> dict[str, Any]:
+    def sampling_settings(self) -> dict[str, Any]:
         """The sampling settings, if the file has the same for all predictions; else nothing."""
         settings = self.records[0].fields.get("settings") if self.records else None
         same = all(record.fields.get("settings") == settings for record in self.records)

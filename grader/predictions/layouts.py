@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 Row = dict[str, object]
 
-KEY = "#"
+RECORD_KEY = "#"
 """The place of a record's name in an object of records."""
-BARE = "="
+WHOLE_RECORD = "="
 """The place of a record that is no object: a text, or a list of texts."""
 _MOST_LISTS = 2
 """Lists around a text: of requests, and of their repeats. More are log-likelihoods."""
@@ -44,7 +44,7 @@ class Contents(NamedTuple):
     warnings: list[str] = []
     judge_replies: dict[str, str] = {}
     """Recorded judge replies by qid."""
-    questions: dict[str, list[Row]] | None = None
+    benchmark_rows: dict[str, list[Row]] | None = None
     """The data of the file's own questions, by subject."""
 
 
@@ -275,7 +275,9 @@ def mr_ben(contents: object) -> Contents | None:
     return Contents(
         answered,
         judge_replies={qid: text if isinstance(text, str) else "" for qid, text in judge_replies.items()},
-        questions={str(name): [_without(row, _ADDED_FIELDS) for row in subject] for name, subject in subjects.items()},
+        benchmark_rows={
+            str(name): [_without(row, _ADDED_FIELDS) for row in subject] for name, subject in subjects.items()
+        },
     )
 
 

@@ -10,9 +10,9 @@ import msgspec
 
 from grader.files.json_text import quoted
 from grader.files.workbook import CELL_LIMIT
-from grader.predictions.evidence import options_of, plain, question_of
 from grader.predictions.file import NOTHING, PredictionRecord, endings
-from grader.predictions.record import names
+from grader.predictions.record import listing
+from grader.predictions.recorded_task import options_of, plain, question_of
 from grader.wording import counted
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Merger:
         if repeated:
             number = counted(len(repeated), "qid")
             twice = "a record that is identical to another one (was the file joined twice?)"
-            yield f"{number} with {twice}: {names(repeated)}"
+            yield f"{number} with {twice}: {listing(repeated)}"
         else:
             yield from _equal_samples_warning(records)
         yield from self._duplicates_warning(repeated)
@@ -101,7 +101,7 @@ class Merger:
         duplicates = [qid for qid in merged if qid not in repeated]
         if duplicates and not has_record_per_sample:
             number = counted(len(duplicates), "duplicate qid")
-            yield f"{number}: the predictions of all its records count as its samples: {names(duplicates)}"
+            yield f"{number}: the predictions of all its records count as its samples: {listing(duplicates)}"
 
     def _models_warning(self) -> Iterator[str]:
         """Yield one line if records of one qid name several models: their outputs look like samples of one."""
@@ -110,7 +110,7 @@ class Merger:
         if mixed:
             models = dict.fromkeys(model for models in mixed.values() for model in models)
             yield (
-                f"{counted(len(mixed), 'qid')} with outputs of several models ({names(models)}), which count as "
+                f"{counted(len(mixed), 'qid')} with outputs of several models ({listing(models)}), which count as "
                 "samples of one: to grade each model, write a file for each"
             )
 
@@ -124,7 +124,7 @@ def _numbers_warning(records: list[PredictionRecord]) -> Iterator[str]:
         numbers = ", ".join(f"{counts[size]} {'has' if counts[size] == 1 else 'have'} {size}" for size in sizes)
         unusual = [record.qid for record in records if len(record.predictions) != usual]
         qids = "qid" if len(unusual) == 1 else "qids"
-        yield f"Tasks have different numbers of samples: {numbers} ({qids} {names(unusual)})"
+        yield f"Tasks have different numbers of samples: {numbers} ({qids} {listing(unusual)})"
 
 
 def _models(records: list[PredictionRecord]) -> dict[str, None]:
@@ -173,26 +173,26 @@ def _equal_samples_warning(records: list[PredictionRecord]) -> Iterator[str]:
     if equal:
         total = sum(len(record.predictions) for record in records)
         samples = f"{sum(equal.values()):,} of {counted(total, 'sample')}"
-        yield f"{samples} are identical to an earlier sample, in {counted(len(equal), 'qid')}: {names(equal)}"
+        yield f"{samples} are identical to an earlier sample, in {counted(len(equal), 'qid')}: {listing(equal)}"
 
 
 def cut_cells(records: list[PredictionRecord]) -> Iterator[str]:
     """Yield a warning about the predictions of a workbook that are as long as a cell can be."""
     cut = [record.qid for record in records if any(len(text) == CELL_LIMIT for text in record.predictions)]
     if cut:
-        yield f"{counted(len(cut), 'prediction')} cut off at Excel's {CELL_LIMIT} characters a cell: {names(cut)}"
+        yield f"{counted(len(cut), 'prediction')} cut off at Excel's {CELL_LIMIT} characters a cell: {listing(cut)}"
 
 
-def filter_warnings(records: list[PredictionRecord]) -> Iterator[str]:
+def warnings_about_filters(records: list[PredictionRecord]) -> Iterator[str]:
     """Yield what was graded of a log with the texts that filters made."""
     filters = dict.fromkeys(name for record in records for name in record.filters or ())
     if len(filters) == 1:
         yield (
-            f"The log has the text that its filter {names(filters)} made of each reply: the official reading and "
+            f"The log has the text that its filter {listing(filters)} made of each reply: the official reading and "
             "programs are graded by this text"
         )
     elif filters:
         yield (
             f"The log has the texts that {len(filters)} filters made: each is graded as a sample of its own, in this "
-            f"order: {names(filters)}. The metrics of one filter are those of the group filter=NAME"
+            f"order: {listing(filters)}. The metrics of one filter are those of the group filter=NAME"
         )

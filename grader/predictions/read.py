@@ -29,13 +29,13 @@ from grader.files.json_text import Flaw, describe_value, quoted, render_path
 from grader.files.user_files import GZIP, is_zip, read_user_file, similar_file_hint, unpack_gzip, unzip_single_file
 from grader.observer import Silent
 from grader.predictions import eval_archive, tables
-from grader.predictions.evidence import MANY
 from grader.predictions.fields import format_of_fields, is_single, option_for, option_for_object, records_of
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.formats import FORMATS, GRADE, Format, format_of
-from grader.predictions.layouts import ABSENT, BARE, KEY, Contents, Row, first_of, value_at
-from grader.predictions.merging import Merger, cut_cells, filter_warnings
-from grader.predictions.record import EXPECTED, RECORD, names, record_of, tidy_fields
+from grader.predictions.layouts import ABSENT, RECORD_KEY, WHOLE_RECORD, Contents, Row, first_of, value_at
+from grader.predictions.merging import Merger, cut_cells, warnings_about_filters
+from grader.predictions.record import EXPECTED, RECORD, listing, record_of, tidy_fields
+from grader.predictions.recorded_task import CONFLICT_SHARE
 from grader.wording import counted
 
 if TYPE_CHECKING:
@@ -155,26 +155,26 @@ class _FileReader:
         if not self._merger:
             raise self._file_error(f"has no records; {EXPECTED}")
         conflicts = self._resolve_conflicts()
-        records, form = self._merger.records(), self._format or GRADE
+        records, file_format = self._merger.records(), self._format or GRADE
         return PredictionFile(
             name=self._path.name if self._path else self._label,
             path=self._path,
-            format=form.name,
-            named=self._fields,
+            format=file_format.name,
+            field_options=self._fields,
             records=records,
             merged=self._merger.merged(),
             is_numbered=self._is_numbered,
-            is_positional=form.is_positional and all(record.qid.isdecimal() for record in records),
+            is_positional=file_format.is_positional and all(record.qid.isdecimal() for record in records),
             conflicts=conflicts,
             warnings=[
                 *self._warnings,
                 *self._contents.warnings,
-                *filter_warnings(records),
+                *warnings_about_filters(records),
                 *(cut_cells(records) if self._is_workbook else ()),
                 *self._merger.warnings(records),
             ],
             judge_replies=self._contents.judge_replies,
-            rows=self._contents.questions,
+            benchmark_rows=self._contents.benchmark_rows,
         )
 
     def _file_error(self, reason: str) -> InputError:
@@ -236,20 +236,23 @@ class _FileReader:
         self._observer.advance(size - shown)
 
     def _convert_list(self, entries: Iterator[Entry]) -> Iterator[Entry]:
-        """Yield the entries of a list: those of the file, unless the format converts the list as a whole (`unfold`)."""
+        """Yield the entries of a list, converted as a whole if its format wants that (`Format.convert`).
+
+        A list that the format cannot convert yields nothing, so that the file is reported to have no records.
+        """
         first = next(entries, None)
         if first is None:
             return
-        form = self._format = self._format or (format_of(first.value) if isinstance(first.value, dict) else None)
-        if form is None or form.unfold is None:
+        file_format = self._format = self._format or (format_of(first.value) if isinstance(first.value, dict) else None)
+        if file_format is None or file_format.convert is None:
             yield from chain([first], entries)
             return
-        contents = form.unfold([entry.value for entry in chain([first], entries)])
+        contents = file_format.convert([entry.value for entry in chain([first], entries)])
         if contents is not None:
-            yield from self._entries_of(contents, form)
+            yield from self._entries_of(contents, file_format)
 
-    def _entries_of(self, contents: Contents, form: Format) -> Iterator[Entry]:
-        self._contents, self._format = contents, form
+    def _entries_of(self, contents: Contents, file_format: Format) -> Iterator[Entry]:
+        self._contents, self._format = contents, file_format
         yield from (Entry(row, 1) for row in contents.rows)
 
     def _object_entries(self, whole: Entry) -> Iterator[Entry]:
@@ -259,13 +262,19 @@ class _FileReader:
             return
         if self._fields is None:
             try:
-                attempts = ((form, form.unfold(value)) for form in FORMATS if form.unfold is not None)
-                success = next(((form, contents) for form, contents in attempts if contents is not None), None)
+                attempts = (
+                    (file_format, file_format.convert(value))
+                    for file_format in FORMATS
+                    if file_format.convert is not None
+                )
+                success = next(
+                    ((file_format, contents) for file_format, contents in attempts if contents is not None), None
+                )
             except ValueError as error:
                 raise self._file_error(str(error)) from error
             if success is not None:
-                form, contents = success
-                yield from self._entries_of(contents, form)
+                file_format, contents = success
+                yield from self._entries_of(contents, file_format)
                 return
         rows = self._detect_records(value)
         if rows is None:
@@ -276,14 +285,14 @@ class _FileReader:
     def _detect_records(self, value: Row) -> list[Row] | None:
         """Return the records in an object, and set the format; None if no format of the table has such records."""
         if self._fields is not None:
-            return records_of(value_at(value, self._fields.at), with_keys=self._fields.id != KEY)
+            return records_of(value_at(value, self._fields.at), with_keys=self._fields.id != RECORD_KEY)
         if format_of(value) is not None:
             return [value]
         rows = [] if is_single(value) else records_of(value, with_keys=True) or []
-        for form in FORMATS:
-            known = [row for row in rows if form.matches(row)]
-            if known and (form.may_be_unanswered or len(known) == len(rows)):
-                self._format = form
+        for file_format in FORMATS:
+            known = [row for row in rows if file_format.matches(row)]
+            if known and (file_format.may_be_unanswered or len(known) == len(rows)):
+                self._format = file_format
                 return known
         return None
 
@@ -309,7 +318,7 @@ class _FileReader:
             return (
                 "these are scores of lm-evaluation-harness, without replies; grade the samples_*.jsonl of --log_samples"
             )
-        keys = f" with the keys {names(value)}" if value else ""
+        keys = f" with the keys {listing(value)}" if value else ""
         if self._fields is not None:
             return f"no list or object of records at {quoted(self._fields.at)} in the object{keys}"
         line = option_for_object(value)
@@ -318,14 +327,14 @@ class _FileReader:
 
     def _columns_problem(self, columns: list[str]) -> str:
         if self._format is not None:
-            return f"the table has the columns {names(columns)}, but --fields names {self._named_fields()}"
+            return f"the table has the columns {listing(columns)}, but --fields names {self._named_fields()}"
         line = option_for(dict.fromkeys(columns, "")) or "--fields id=COLUMN,reply=COLUMN"
-        return f"the table has the columns {names(columns)}, which no known tool writes; name them: {line}"
+        return f"the table has the columns {listing(columns)}, which no known tool writes; name them: {line}"
 
     def _named_fields(self) -> str:
         """Return what `--fields` names, for a message: `"id" and "text"`; with advice if it names no reply."""
-        fields = [quoted(name) for name in (self._format or GRADE).marks[0].split() if name != BARE]
-        if self._format is not None and BARE in self._format.texts:
+        fields = [quoted(name) for name in (self._format or GRADE).signatures[0].split() if name != WHOLE_RECORD]
+        if self._format is not None and WHOLE_RECORD in self._format.texts:
             return " and ".join(["no reply", *fields]) + ": add reply=FIELD, or code=FIELD for programs"
         return " and ".join(fields)
 
@@ -345,9 +354,9 @@ class _FileReader:
     def _records_problem(self, row: Row) -> str:
         """Return what to do with records of no known format; `row` is the first one."""
         if self._format is not None:
-            return f"the first record has {names(row) or 'no fields'}, but --fields names {self._named_fields()}"
+            return f"the first record has {listing(row) or 'no fields'}, but --fields names {self._named_fields()}"
         line = option_for(row) or "--fields id=FIELD,reply=FIELD"
-        return f"no known tool writes records with {names(row)}; name the fields: {line}"
+        return f"no known tool writes records with {listing(row)}; name the fields: {line}"
 
     # --- rows to records ---
 
@@ -364,9 +373,9 @@ class _FileReader:
             if position == 0 and not self._set_format(row):
                 self._problems.add(self._records_problem(row), entry.line, entry.path)
                 return
-            form = self._format or GRADE
-            record = record_of(form, row, position)
-            if self._is_of_other_filter(form, row, record):
+            file_format = self._format or GRADE
+            record = record_of(file_format, row, position)
+            if self._is_of_other_filter(file_format, row, record):
                 continue
             flaws = record if isinstance(record, list) else tidy_fields(record.fields)
             for flaw in flaws:
@@ -379,14 +388,14 @@ class _FileReader:
         """Return an entry as a record. If it cannot be one, report the problem and return None.
 
         An object is a record. In files of other tools, so is a list (with `--fields`, also a text): it becomes the
-        field BARE of a new record.
+        field WHOLE_RECORD of a new record.
         """
         if isinstance(entry.value, dict):
             return entry.value
         is_grade_format = self._format is not None and self._format.is_strict
         is_foreign_list = isinstance(entry.value, list) and not is_grade_format
         if is_foreign_list or (self._fields is not None and isinstance(entry.value, list | str)):
-            return {BARE: entry.value}
+            return {WHOLE_RECORD: entry.value}
         advice = _NUMBER_ADVICE if isinstance(entry.value, str) else ""
         self._problems.add(
             f"expected a record {RECORD}, found {describe_value(entry.value)}{advice}", entry.line, entry.path
@@ -401,26 +410,26 @@ class _FileReader:
         """
         if self._fields is not None:
             return self._format is not None and self._format.matches(first)
-        form = self._format = self._format or format_of(first)
-        if form is None:
+        file_format = self._format = self._format or format_of(first)
+        if file_format is None:
             return ("qid" in first or "predictions" in first) and not option_for(first)
-        if form.number and first_of(first, form.id) is ABSENT:
+        if file_format.row_number and first_of(first, file_format.id) is ABSENT:
             self._is_numbered = True
-            self._warnings.append(_NUMBERED.format(form.number))
+            self._warnings.append(_NUMBERED.format(file_format.row_number))
         return True
 
-    def _is_of_other_filter(self, form: Format, row: Row, record: PredictionRecord | list[Flaw]) -> bool:
+    def _is_of_other_filter(self, file_format: Format, row: Row, record: PredictionRecord | list[Flaw]) -> bool:
         """Whether a record is to be skipped, because it repeats the output of an earlier one for another filter.
 
         lm-evaluation-harness logs a record for each filter. Those without a filtered text differ in nothing else.
         """
-        if not form.filter:
+        if not file_format.filter:
             return False
-        self._first_filter = row.get(form.filter) if self._first_filter is None else self._first_filter
+        self._first_filter = row.get(file_format.filter) if self._first_filter is None else self._first_filter
         return (
             isinstance(record, PredictionRecord)
             and record.filters is None
-            and row.get(form.filter) != self._first_filter
+            and row.get(file_format.filter) != self._first_filter
         )
 
     # --- records to a file ---
@@ -430,22 +439,22 @@ class _FileReader:
 
         If the ids repeat but the tool's row numbers do not, the row numbers become the qids.
         """
-        form = self._format or GRADE
-        if not form.has_task:
+        file_format = self._format or GRADE
+        if not file_format.has_task:
             return {}
         conflicts = self._merger.conflicts()
-        if len(conflicts) < MANY * len(self._merger):
+        if len(conflicts) < CONFLICT_SHARE * len(self._merger):
             return conflicts
-        by_row = self._merger.by_row_number(form.number) if form.number else None
+        by_row = self._merger.by_row_number(file_format.row_number) if file_format.row_number else None
         if by_row is not None and not by_row.conflicts():
             # POPE of lmms-eval has each question_id in three categories.
             self._merger = by_row
             self._is_numbered = True
-            self._warnings.append(_NOT_UNIQUE.format(form.number))
+            self._warnings.append(_NOT_UNIQUE.format(file_format.row_number))
             return {}
         qid, tasks = next(iter(conflicts.items()))
         number = f"{len(conflicts):,} of {counted(len(self._merger), 'id')} stand for different tasks"
-        advice = _ADVICE[bool(form.number)]
+        advice = _ADVICE[bool(file_format.row_number)]
         raise InputError([f"{self._label}: $: {number}. Id {quoted(qid)} stands for {tasks}. {advice}"])
 
 

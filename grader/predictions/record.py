@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader.files.json_text import MAX_DEPTH, MAX_PROBLEMS, Flaw, cell_text, describe_value, quoted
 from grader.predictions.file import PredictionRecord
-from grader.predictions.layouts import ABSENT, BARE, KEY, Row, first_of, texts_of, value_at
+from grader.predictions.layouts import ABSENT, RECORD_KEY, WHOLE_RECORD, Row, first_of, texts_of, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -22,48 +22,48 @@ _NAMES_SHOWN = 8
 _INTEGRAL_FLOAT = re.compile(r"([0-9]+)\.0+")
 
 
-def record_of(form: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
+def record_of(file_format: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
     """Return the record, and consume the row. `position`: its number in the file, from 0."""
-    return _record_of_grade(form, row) if form.is_strict else _record_of_tool(form, row, position)
+    return _record_of_grade(file_format, row) if file_format.is_strict else _record_of_tool(file_format, row, position)
 
 
 # --- other tools' records ---------------------------------------------------------------------------------------
 
 
-def _record_of_tool(form: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
+def _record_of_tool(file_format: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
     """Return a record in the format of another tool, or what is wrong with it."""
-    qid, texts = _record_id(form, row, position), _outputs(form, row)
+    qid, texts = _record_id(file_format, row, position), _outputs(file_format, row)
     if isinstance(qid, Flaw) or isinstance(texts, Flaw):
         return [flaw for flaw in (qid, texts) if isinstance(flaw, Flaw)]
     path, predictions = texts
     filters = outputs = None
-    if form.raw_texts and path != form.raw_texts:  # a harness' filter made the predictions of the outputs
-        outputs = texts_of(value_at(row, form.raw_texts))
-        filter_name = row.get(form.filter)
+    if file_format.raw_texts and path != file_format.raw_texts:  # a harness' filter made the predictions of the outputs
+        outputs = texts_of(value_at(row, file_format.raw_texts))
+        filter_name = row.get(file_format.filter)
         if outputs and len(outputs) != len(predictions):
             # A filter that keeps the first of several outputs, or votes: all of them are graded.
             predictions, outputs = outputs, None
         elif isinstance(filter_name, str):
             filters = [filter_name] * len(predictions)
-    if path in form.code:
+    if path in file_format.code:
         predictions = [fenced(code) for code in predictions]
     return PredictionRecord(
         qid=qid,
         predictions=predictions,
-        fields=_other_fields(form, row),
+        fields=_other_fields(file_format, row),
         filters=filters,
         outputs=outputs if outputs != predictions else None,
-        continued=[True] * len(predictions) if path in form.continuations else None,
+        continued=[True] * len(predictions) if path in file_format.continuations else None,
     )
 
 
-def _record_id(form: Format, row: Row, position: int) -> str | Flaw:
+def _record_id(file_format: Format, row: Row, position: int) -> str | Flaw:
     """Return a record's id: its id field, else the tool's row number, else its position in the file."""
-    path = form.id[-1]
-    value = first_of(row, form.id)
-    if value is ABSENT and form.number:
-        path, value = form.number, value_at(row, form.number)
-    elif value is ABSENT and path == KEY:
+    path = file_format.id[-1]
+    value = first_of(row, file_format.id)
+    if value is ABSENT and file_format.row_number:
+        path, value = file_format.row_number, value_at(row, file_format.row_number)
+    elif value is ABSENT and path == RECORD_KEY:
         value = position
     if value is ABSENT and value_at(row, path) is ABSENT:
         return _missing_field_flaw(path)
@@ -82,20 +82,22 @@ def _id_text(cell: object) -> str:
     return match[1] if match else text
 
 
-def _outputs(form: Format, row: Row) -> tuple[str, list[str]] | Flaw:
+def _outputs(file_format: Format, row: Row) -> tuple[str, list[str]] | Flaw:
     """Return the model's outputs, after the path of the field that has them; or why there are none."""
-    values = {path: value for path in form.texts if (value := value_at(row, path)) is not ABSENT}
+    values = {path: value for path in file_format.texts if (value := value_at(row, path)) is not ABSENT}
     for path, value in values.items():
         if value not in (None, []):
             texts = texts_of(value)
-            return (path, texts) if texts else _text_type_flaw(form, path, value)
-    if None in values.values() or first_of(row, form.error) is not ABSENT:
-        return form.texts[0], [""]  # the server gave no output
-    return _text_type_flaw(form, next(iter(values)), []) if values else _missing_field_flaw(form.texts[0])
+            return (path, texts) if texts else _text_type_flaw(file_format, path, value)
+    if None in values.values() or first_of(row, file_format.error) is not ABSENT:
+        return file_format.texts[0], [""]  # the server gave no output
+    return _text_type_flaw(file_format, next(iter(values)), []) if values else _missing_field_flaw(file_format.texts[0])
 
 
-def _text_type_flaw(form: Format, path: str, value: object) -> Flaw:
-    if isinstance(value, list) and form.number:  # a harness' log, whose lists can be (log-likelihood, is it greedy)
+def _text_type_flaw(file_format: Format, path: str, value: object) -> Flaw:
+    if (
+        isinstance(value, list) and file_format.row_number
+    ):  # a harness' log, whose lists can be (log-likelihood, is it greedy)
         message = (
             "expected generated text; found log-likelihoods or nothing, from which no answer can be read: run a task "
             "that generates text (output_type: generate_until)"
@@ -109,21 +111,26 @@ def _missing_field_flaw(path: str) -> Flaw:
 
 
 def _flaw_path(path: str) -> tuple[str, ...]:
-    return () if path in (KEY, BARE) else (path,)
+    return () if path in (RECORD_KEY, WHOLE_RECORD) else (path,)
 
 
-def _other_fields(form: Format, row: Row) -> Row:
+def _other_fields(file_format: Format, row: Row) -> Row:
     """Return a record's fields besides id and outputs; model, finish reasons, error and task under grade's names."""
-    places = {"model": (form.model,), "finish_reasons": (form.finish,), "error": form.error, "doc": (form.task,)}
+    places = {
+        "model": (file_format.model,),
+        "finish_reasons": (file_format.finish,),
+        "error": file_format.error,
+        "doc": (file_format.task,),
+    }
     known = {
         name: value for name, paths in places.items() if paths[0] and (value := first_of(row, paths)) is not ABSENT
     }
-    parts = {"question": form.question, "options": form.options, "answer": form.gold}
+    parts = {"question": file_format.question, "options": file_format.options, "answer": file_format.gold}
     if task := {name: value for name, path in parts.items() if path and (value := value_at(row, path)) is not ABSENT}:
         known["doc"] = task
-    id_fields = () if form.number else form.id
-    text_fields = {path.partition(".")[0] for path in form.texts}
-    consumed = {KEY, BARE, *form.ignored_fields, *id_fields, *text_fields}
+    id_fields = () if file_format.row_number else file_format.id
+    text_fields = {path.partition(".")[0] for path in file_format.texts}
+    consumed = {RECORD_KEY, WHOLE_RECORD, *file_format.ignored_fields, *id_fields, *text_fields}
     return {**{name: value for name, value in row.items() if name not in consumed}, **known}
 
 
@@ -136,14 +143,14 @@ def fenced(code: str) -> str:
 # --- grade's own records ----------------------------------------------------------------------------------------
 
 
-def _record_of_grade(form: Format, row: Row) -> PredictionRecord | list[Flaw]:
+def _record_of_grade(file_format: Format, row: Row) -> PredictionRecord | list[Flaw]:
     """Return a record of grade's own format. It takes the row over: what remains in it are the record's fields."""
     qid, predictions = row.get("qid"), row.get("predictions")
     if not (type(qid) is str and qid and type(predictions) is list and set(map(type, predictions)) == {str}):
         flaws = [*_missing_fields(row), *_qid_flaws(row), *islice(_prediction_flaws(row), MAX_PROBLEMS)]
         if flaws or not isinstance(predictions, list):
             return flaws
-    for name in ("qid", "predictions", *form.ignored_fields):
+    for name in ("qid", "predictions", *file_format.ignored_fields):
         del row[name]
     fields = row or {}  # an emptied dict keeps its allocated memory
     prompts = _prompts(fields, len(predictions))
@@ -163,7 +170,7 @@ def _missing_fields(row: Row) -> Iterator[Flaw]:
     missing = [quoted(name) for name in ("qid", "predictions") if name not in row]
     if missing:
         fields = f"field {missing[0]} is" if len(missing) == 1 else f"fields {' and '.join(missing)} are"
-        yield Flaw(path=(), message=f"the {fields} missing; the record has {names(row)}; expected {RECORD}")
+        yield Flaw(path=(), message=f"the {fields} missing; the record has {listing(row)}; expected {RECORD}")
 
 
 def _qid_flaws(row: Row) -> Iterator[Flaw]:
@@ -231,7 +238,7 @@ def _json_safe(value: object, depth: int) -> object:
     return value
 
 
-def names(things: Collection[str]) -> str:
+def listing(things: Collection[str]) -> str:
     """List untrusted names, at most a few of them."""
     shown = ", ".join(quoted(name) for name, _ in zip(things, range(_NAMES_SHOWN), strict=False))
     return f"{shown} and {len(things) - _NAMES_SHOWN} more" if len(things) > _NAMES_SHOWN else shown

@@ -11,7 +11,7 @@ import msgspec
 
 from grader.errors import InputError, UsageError
 from grader.files.json_text import quoted
-from grader.predictions.record import names
+from grader.predictions.record import listing
 from grader.results.provenance import Part, ids_hash
 from grader.wording import counted
 
@@ -44,12 +44,14 @@ def select(
     """
     known = list(tasks)
     wanted = selected_ids(tasks, options, unit, whole_units=whole_units, date=date)
-    check = check_against(file, known)
-    problems = unknown_problems(file, check, known, unit=unit)
+    check = compare_qids(file, known)
+    problems = unknown_qid_messages(file, check, known, unit=unit)
     problems += _version_hint(check.unknown, versions or {}, unit)
     missing = [qid for qid in check.missing if qid in wanted]
     if missing and options.missing == "error" and not problems:
-        problems.append(missing_problem(file, msgspec.structs.replace(check, missing=missing), list(wanted), unit=unit))
+        problems.append(
+            missing_prediction_message(file, msgspec.structs.replace(check, missing=missing), list(wanted), unit=unit)
+        )
     if problems:
         raise InputError(problems)
     predictions = {record.qid: record.predictions for record in file.records}
@@ -87,7 +89,7 @@ def selected_ids(
     `whole_units`: the tasks of one unit are selected together or not at all. `date`: the column with a task's day.
     """
     if options.since or options.until:
-        tasks = _between(tasks, options, unit, date)
+        tasks = _tasks_between_days(tasks, options, unit, date)
     of_unit = {qid: task.observation if whole_units else qid for qid, task in tasks.items()}
     units = dict.fromkeys(of_unit.values())
     if options.ids:
@@ -103,11 +105,11 @@ def selected_ids(
     return {qid: None for qid in tasks if of_unit[qid] in selected_units}
 
 
-def _between(tasks: Mapping[str, Task], options: Options, unit: str, column: str | None) -> dict[str, Task]:
+def _tasks_between_days(tasks: Mapping[str, Task], options: Options, unit: str, column: str | None) -> dict[str, Task]:
     """Return the tasks of the days from `--since` to `--until`, both included."""
     if column is None:
         raise UsageError("--since, --until: this benchmark has no dates (`date` in [columns] of benchmark.toml).")
-    since, until = _day(options.since or "0001-01-01"), _day(options.until or "9999-12-31")
+    since, until = _parse_day(options.since or "0001-01-01"), _parse_day(options.until or "9999-12-31")
     days = {}
     for qid, task in tasks.items():
         try:
@@ -122,7 +124,7 @@ def _between(tasks: Mapping[str, Task], options: Options, unit: str, column: str
     return selected
 
 
-def _day(text: str) -> datetime.date:
+def _parse_day(text: str) -> datetime.date:
     try:
         return datetime.date.fromisoformat(text)
     except ValueError:
@@ -165,7 +167,7 @@ class QidCheck(msgspec.Struct, frozen=True, kw_only=True):
     """In the benchmark's order."""
 
 
-def check_against(file: PredictionFile, known: Collection[str]) -> QidCheck:
+def compare_qids(file: PredictionFile, known: Collection[str]) -> QidCheck:
     """Compare the file's qids with the benchmark's; the caller decides whether missing ones are an error."""
     known_qids = set(known)
     file_qids = {record.qid for record in file.records}
@@ -175,7 +177,9 @@ def check_against(file: PredictionFile, known: Collection[str]) -> QidCheck:
     )
 
 
-def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task") -> list[str]:
+def unknown_qid_messages(
+    file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task"
+) -> list[str]:
     """Return one line for each unknown qid, with the most similar known one; a single line with a count for many.
 
     If most are unknown, the last line asks whether the benchmark, the split and the data are right.
@@ -187,12 +191,12 @@ def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[st
     number = len(check.unknown)
     is_majority = 2 * number > len(file.records)
     if number == len(file.records):
-        both = f"the file has {names(check.unknown)}, the benchmark {names(known)}"
+        both = f"the file has {listing(check.unknown)}, the benchmark {listing(known)}"
         has_row_numbers = number == len(known) and set(known) == set(map(str, range(number)))
         hint = f" {_ROW_NUMBERS_HINT}" if has_row_numbers else ""
         return [f"{first}: no qid of the file is a {unit} of the benchmark: {both}. {_DATA_HINT}{hint}"]
     if number > _SUGGESTIONS:
-        problem = f"{number:,} of {len(file.records):,} qids are no {unit} of the benchmark: {names(check.unknown)}"
+        problem = f"{number:,} of {len(file.records):,} qids are no {unit} of the benchmark: {listing(check.unknown)}"
         return [f"{first}: {problem}.{f' {_DATA_HINT}' if is_majority else ''}"]
     lines = []
     for qid in check.unknown:
@@ -215,9 +219,11 @@ def _version_hint(unknown: Collection[str], versions: Mapping[str, Collection[st
     ]
 
 
-def missing_problem(file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task") -> str:
+def missing_prediction_message(
+    file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task"
+) -> str:
     """Return the line that says which tasks have no prediction and what can be done."""
-    number = f"{len(check.missing):,} of {counted(len(known), unit)} without a prediction: {names(check.missing)}"
+    number = f"{len(check.missing):,} of {counted(len(known), unit)} without a prediction: {listing(check.missing)}"
     advice = (
         "--missing wrong counts them as wrong, --missing skip leaves them out, --join reads several files as one run"
     )
@@ -244,7 +250,7 @@ def _plain_qid(qid: str) -> str:
     return qid.strip().casefold().lstrip("0")
 
 
-def part_of(chosen: Collection[str], known: Collection[str]) -> Part | None:
+def selected_part(chosen: Collection[str], known: Collection[str]) -> Part | None:
     """Return the chosen part of the known ids; None if all were chosen."""
     if len(chosen) >= len(known):
         return None

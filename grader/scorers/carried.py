@@ -10,7 +10,7 @@ import msgspec
 
 from grader.data.tables import BROKEN_SHARE, Rows
 from grader.predictions import formats
-from grader.predictions.evidence import Evidence, evidence_of, task_row_of
+from grader.predictions.recorded_task import RecordedTask, recorded_task_of, task_row_of
 from grader.scorers.choice.items import options_in
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _row_with_options_in_text(record: PredictionRecord, file: PredictionFile, be
     """Return the row as `_row` does, with the options of the record at the end of a question that has none."""
     row, is_complete = _row(record, file, benchmark, "", "")
     column = benchmark.columns.question or ""
-    options, question = evidence_of(record, file, benchmark).options, str(row[column] or "")
+    options, question = recorded_task_of(record, file, benchmark).options, str(row[column] or "")
     if options and not options_in(question):
         row[column] = " ".join([question, *(f"({letter}) {text}" for letter, text in options.items())])
     return row, is_complete
@@ -52,33 +52,33 @@ def _row(
     record: PredictionRecord, file: PredictionFile, benchmark: Benchmark, letters: str, options_column: str
 ) -> tuple[Row, bool]:
     """Return the row that a record carries, and whether it has all parts: one that lacks some is a broken row."""
-    evidence, id_column = evidence_of(record, file, benchmark), benchmark.columns.id
+    recorded_task, id_column = recorded_task_of(record, file, benchmark), benchmark.columns.id
     row: Row = {id_column: record.qid, **task_row_of(record)}  # the id's column is the first one
     row[id_column] = record.qid  # also where the record's own data has another id
-    has_options = _add_options(row, evidence, letters, options_column)
+    has_options = _add_options(row, recorded_task, letters, options_column)
     question = benchmark.columns.question
     if question and question not in row:
-        row[question] = evidence.question or evidence.prompt or None
+        row[question] = recorded_task.question or recorded_task.prompt or None
     # A question with options can be an image alone.
     has_question = bool(not question or row[question] or letters)
-    has_answer = _add_answer(row, evidence, benchmark, has_letters=bool(letters))
+    has_answer = _add_answer(row, recorded_task, benchmark, has_letters=bool(letters))
     return row, has_options and has_question and has_answer
 
 
-def _add_options(row: Row, evidence: Evidence, letters: str, column: str) -> bool:
+def _add_options(row: Row, recorded_task: RecordedTask, letters: str, column: str) -> bool:
     """Add the options to a row, in one column or in those of the letters; return whether it has those it needs."""
-    if column and column not in row and evidence.options:
-        row[column] = [*evidence.options.values()]
+    if column and column not in row and recorded_task.options:
+        row[column] = [*recorded_task.options.values()]
     if not letters:
         return True
     if column:
-        return bool(evidence.options)
+        return bool(recorded_task.options)
     has_columns = set(letters[:2]) <= row.keys()
-    row |= {letter: text for letter, text in evidence.options.items() if letter in letters and letter not in row}
-    return has_columns or bool(evidence.options)
+    row |= {letter: text for letter, text in recorded_task.options.items() if letter in letters and letter not in row}
+    return has_columns or bool(recorded_task.options)
 
 
-def _add_answer(row: Row, evidence: Evidence, benchmark: Benchmark, *, has_letters: bool) -> bool:
+def _add_answer(row: Row, recorded_task: RecordedTask, benchmark: Benchmark, *, has_letters: bool) -> bool:
     """Add the gold answer to a row; return whether it has one, or needs none.
 
     The number of the right option becomes its letter, unless the declaration says that answers are numbers.
@@ -89,5 +89,5 @@ def _add_answer(row: Row, evidence: Evidence, benchmark: Benchmark, *, has_lette
     is_present = column in row
     is_number = isinstance(row.get(column), int) and has_letters and getattr(benchmark, "answer_from", None) is None
     if not is_present or is_number:
-        row[column] = evidence.gold or None
+        row[column] = recorded_task.gold or None
     return is_present or row[column] is not None

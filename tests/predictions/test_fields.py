@@ -57,7 +57,7 @@ FENCED = "```python\nx\n```"
 def test_named_fields_are_read(tmp_path: Path, content: object, fields: str, texts: dict[str, list[str]]) -> None:
     file = read(tmp_path, content, fields)
     assert {record.qid: record.predictions for record in file.records} == texts
-    assert (file.format, file.named) == ("fields", parse_fields(fields))
+    assert (file.format, file.field_options) == ("fields", parse_fields(fields))
 
 
 def test_columns_of_a_workbook_are_named_too(tmp_path: Path) -> None:

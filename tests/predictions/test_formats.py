@@ -474,7 +474,7 @@ def test_a_scored_file_of_mr_ben_gives_predictions_judge_replies_and_questions()
     unanswered = {**row, "Sampled_Model": "other"}
     scored = {"math": [row | answered | judged | more, row | failed], "physics": [unanswered], "coding": []}
     file = read(json.dumps(scored, indent=2).encode(), "scored.json")
-    assert (file.format, file.judge_replies, file.rows) == (
+    assert (file.format, file.judge_replies, file.benchmark_rows) == (
         "mr-ben",
         {"u/m": "reply"},
         {"math": [row, row], "physics": [unanswered], "coding": []},

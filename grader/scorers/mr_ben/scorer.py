@@ -62,7 +62,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     ) -> Rows | None:
         """Load the subject files that exist, or return the rows of an official result file."""
         if isinstance(source, PredictionFile):
-            return tasks.from_tables(source.rows, source.name) if isinstance(source.rows, dict) else None
+            rows = source.benchmark_rows
+            return tasks.from_tables(rows, source.name) if isinstance(rows, dict) else None
         return tasks.load(declared, split, source)
 
     def tasks(self, declared: MrBenBenchmark, split: str, rows: Rows) -> dict[str, MrBenTask]:

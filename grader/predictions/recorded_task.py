@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grader.benchmark import Benchmark
     from grader.predictions.file import PredictionFile, PredictionRecord
 
-MANY = 1 / 3
+CONFLICT_SHARE = 1 / 3
 """Share of tasks that differ from which on a file is about others. (Shuffled options leave half of the tasks with two
 options, and all that have none.)"""
 _QUESTIONS = ("question", "query", "problem", "input", "text", "goal")
@@ -32,7 +32,7 @@ _OPTIONS = ("options", "choices", "endings")
 _GOLDS = ("answer", "target", "gold", "label", "answerKey", "expected_answer")
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedTask(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a task that a record has; those that it does not have are empty."""
 
     question: str = ""
@@ -46,7 +46,11 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def gold(self) -> str:
-        """The letter of the gold option; the gold answer as it is if it names none; empty if there is none."""
+        """The letter of the gold option; the gold answer as it is if it names none; empty if there is none.
+
+        It names an option by its letter, else its label, its text, or its index from 0: tools that log an index have
+        it from the data set, whose indexes do. (`data_match` also counts from 1, as a comparison can be lenient.)
+        """
         for gold in self.golds:
             bare = gold.strip().strip("().")
             if bare in self.options:
@@ -67,18 +71,23 @@ def task_row_of(record: PredictionRecord) -> Mapping[str, object]:
     return doc if isinstance(doc, dict) else record.fields
 
 
-def evidence_of(record: PredictionRecord, file: PredictionFile, benchmark: Benchmark | None = None) -> Evidence:
-    """Return what a record tells about its task; the names of the benchmark's columns come first."""
+def recorded_task_of(
+    record: PredictionRecord, file: PredictionFile, benchmark: Benchmark | None = None
+) -> RecordedTask:
+    """Return what a record tells about its task; the names of the benchmark's columns come first.
+
+    Of a format without tasks, only fields with the surest names count: its `answer` or `text` may be the model's.
+    """
     row, fields = task_row_of(record), record.fields
     columns = benchmark.columns if benchmark is not None else Columns(id="")
     options, labels = _options(row, (*columns.names_of(*columns.option_fields), *_OPTIONS), benchmark)
     if not formats.format_named(file.format).has_task:
-        return Evidence(question=_text(_first(row, _SURE_QUESTIONS)), options=options, labels=labels)
+        return RecordedTask(question=_text(_first(row, _SURE_QUESTIONS)), options=options, labels=labels)
     question_names = [columns.question, *_QUESTIONS]
     if row is not fields:  # a row of the data set: a task of code has its signature or its prompt there
         question_names += [*columns.names_of(*columns.code_fields), "prompt"]
     golds = _first(row, (*columns.names_of(*columns.gold_fields), *_GOLDS))
-    return Evidence(
+    return RecordedTask(
         question=_text(_first(row, question_names)),
         prompt=_prompt(fields),
         options=options,
@@ -114,7 +123,7 @@ def _texts(value: object) -> tuple[str, ...]:
     """Return the texts of a cell with one gold answer or a list of them; nothing for other objects."""
     value = as_list(value)
     values = value if isinstance(value, list) else [value]
-    return tuple(cell_text(each) for each in values if isinstance(each, str | int | float))
+    return tuple(cell_text(cell) for cell in values if isinstance(cell, str | int | float))
 
 
 def _options(

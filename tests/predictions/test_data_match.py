@@ -9,9 +9,9 @@ import pytest
 
 import grader
 from grader.errors import InputError
-from grader.predictions.contradictions import check_evidence, compare
-from grader.predictions.evidence import Evidence, evidence_of
+from grader.predictions.data_match import check_file_matches_data, compare
 from grader.predictions.file import PredictionFile, PredictionRecord
+from grader.predictions.recorded_task import RecordedTask, recorded_task_of
 from grader.results import Report
 from grader.scorers import declarations
 from grader.task import Task
@@ -23,56 +23,59 @@ TASK = Task(id="1", text=ASKED, options={"A": "red", "B": "blue", "C": "dark gre
 NUMBER = Task(id="2", text="Tom has 5 apples and gets 7 more. How many?", gold="12")
 
 
-def differs(task: Task, evidence: Evidence) -> list[str]:
-    return [comparison.part for comparison in compare(task, evidence) if not comparison.is_same]
+def differs(task: Task, recorded: RecordedTask) -> list[str]:
+    return [comparison.part for comparison in compare(task, recorded) if not comparison.is_same]
 
 
 @each(
-    "evidence",
+    "recorded",
     [
-        Evidence(
+        RecordedTask(
             question=f"<image 1>\nHint: look.\nQuestion: {ASKED.upper()}\nOptions:\nA. red\nAnswer with a letter."
         ),
-        Evidence(question="Which colour has the third ball from the l..."),
-        Evidence(question="Which colour has ... the left?"),
-        Evidence(question=f"Look.\\nQuestion:\\n{ASKED}"),
-        Evidence(options={"A": "a) red", "B": "b) blue", "C": "c) dark green", "D": "d) None"}),
-        Evidence(options={"A": "A - red", "B": "B - blue", "C": "C - dark green", "D": "D - None"}),
-        Evidence(options={"A": "red", "B": "blue", "C": "dark&nbsp;green", "D": "None"}),
-        Evidence(question="Which  colour has\u00a0the third ball\nfrom the left ?"),
-        Evidence(prompt="Q: Other one? A: x\nQ: Which colour has the third ball (from the left)?\nA:"),
-        Evidence(options={"A": "A. red", "B": "B. Blue.", "C": "C. dark\u00a0green", "D": "D. None"}),
-        Evidence(options={"A": "A. red", "B": "B. blue", "C": "C. dark green"}, golds=("B",)),
-        Evidence(options={"A": "red", "B": "blue", "C": "dark green"}),
-        Evidence(golds=("(B)",)),
-        Evidence(golds=("blue",)),
-        Evidence(golds=("1",)),
-        Evidence(golds=("2",)),
-        Evidence(golds=("check(f)",)),
-        Evidence(options={"A": "red", "B": "blue", "C": "dark green"}, labels=("1", "2", "3"), golds=("2",)),
-        Evidence(),
+        RecordedTask(question="Which colour has the third ball from the l..."),
+        RecordedTask(question="Which colour has ... the left?"),
+        RecordedTask(question=f"Look.\\nQuestion:\\n{ASKED}"),
+        RecordedTask(options={"A": "a) red", "B": "b) blue", "C": "c) dark green", "D": "d) None"}),
+        RecordedTask(options={"A": "A - red", "B": "B - blue", "C": "C - dark green", "D": "D - None"}),
+        RecordedTask(options={"A": "red", "B": "blue", "C": "dark&nbsp;green", "D": "None"}),
+        RecordedTask(question="Which  colour has\u00a0the third ball\nfrom the left ?"),
+        RecordedTask(prompt="Q: Other one? A: x\nQ: Which colour has the third ball (from the left)?\nA:"),
+        RecordedTask(options={"A": "A. red", "B": "B. Blue.", "C": "C. dark\u00a0green", "D": "D. None"}),
+        RecordedTask(options={"A": "A. red", "B": "B. blue", "C": "C. dark green"}, golds=("B",)),
+        RecordedTask(options={"A": "red", "B": "blue", "C": "dark green"}),
+        RecordedTask(golds=("(B)",)),
+        RecordedTask(golds=("blue",)),
+        RecordedTask(golds=("1",)),
+        RecordedTask(golds=("2",)),
+        RecordedTask(golds=("check(f)",)),
+        RecordedTask(options={"A": "red", "B": "blue", "C": "dark green"}, labels=("1", "2", "3"), golds=("2",)),
+        RecordedTask(),
     ],
 )
-def test_honest_differences_contradict_nothing(evidence: Evidence) -> None:
-    assert differs(TASK, evidence) == []
+def test_honest_differences_contradict_nothing(recorded: RecordedTask) -> None:
+    assert differs(TASK, recorded) == []
 
 
 @each(
-    ("evidence", "parts"),
+    ("recorded", "parts"),
     [
-        (Evidence(question="Which colour has the first ball from the left?"), ["the question"]),
-        (Evidence(question="Which colour has ... the right?"), ["the question"]),
-        (Evidence(prompt="Q: How many wheels does a tandem bicycle need? A:"), ["the question"]),
-        (Evidence(options={"A": "blue", "B": "red", "C": "dark green", "D": "None"}), ["the options"]),
-        (Evidence(options={"A": "red", "B": "blue", "C": "dark green", "D": "grey"}), ["the options"]),
-        (Evidence(options={"A": "red", "B": "blue", "C": "dark green", "D": "None", "E": "white"}), ["the options"]),
-        (Evidence(golds=("C",)), ["the gold answer"]),
-        (Evidence(golds=("dark green",)), ["the gold answer"]),
-        (Evidence(options={"A": "blue", "B": "red"}, golds=("B",)), ["the options", "the gold answer"]),
+        (RecordedTask(question="Which colour has the first ball from the left?"), ["the question"]),
+        (RecordedTask(question="Which colour has ... the right?"), ["the question"]),
+        (RecordedTask(prompt="Q: How many wheels does a tandem bicycle need? A:"), ["the question"]),
+        (RecordedTask(options={"A": "blue", "B": "red", "C": "dark green", "D": "None"}), ["the options"]),
+        (RecordedTask(options={"A": "red", "B": "blue", "C": "dark green", "D": "grey"}), ["the options"]),
+        (
+            RecordedTask(options={"A": "red", "B": "blue", "C": "dark green", "D": "None", "E": "white"}),
+            ["the options"],
+        ),
+        (RecordedTask(golds=("C",)), ["the gold answer"]),
+        (RecordedTask(golds=("dark green",)), ["the gold answer"]),
+        (RecordedTask(options={"A": "blue", "B": "red"}, golds=("B",)), ["the options", "the gold answer"]),
     ],
 )
-def test_contradictions_are_found(evidence: Evidence, parts: list[str]) -> None:
-    assert differs(TASK, evidence) == parts
+def test_contradictions_are_found(recorded: RecordedTask, parts: list[str]) -> None:
+    assert differs(TASK, recorded) == parts
 
 
 @each(
@@ -88,7 +91,7 @@ def test_contradictions_are_found(evidence: Evidence, parts: list[str]) -> None:
     ],
 )
 def test_answers_are_compared_by_what_they_mean(golds: tuple[str, ...], *, is_same: bool) -> None:
-    assert (differs(NUMBER, Evidence(golds=golds)) == []) is is_same
+    assert (differs(NUMBER, RecordedTask(golds=golds)) == []) is is_same
 
 
 @each(("turned", "is_error"), [(3, False), (4, True)])
@@ -104,7 +107,7 @@ def test_a_file_that_differs_in_a_third_of_the_tasks_is_an_error(turned: int, *,
     ]
     file = PredictionFile(name="f", path=None, format="vlmevalkit", records=records)
     with pytest.raises(InputError) if is_error else nullcontext():
-        assert "3 of 10" in check_evidence(tasks, file, MMSTAR, "q")[0]
+        assert "3 of 10" in check_file_matches_data(tasks, file, MMSTAR, "q")[0]
 
 
 def test_a_spelling_that_was_mended_is_no_other_question_but_another_number_is_one() -> None:
@@ -112,31 +115,35 @@ def test_a_spelling_that_was_mended_is_no_other_question_but_another_number_is_o
         "A farm has 3 barns. In each barn live 30 hens, and each lays one egg a day. How many eggs do they lay a day?"
     )
     task = Task(id="1", text=text)
-    assert not differs(task, Evidence(question=text.replace("barns", "barnes")))
-    assert differs(task, Evidence(question=text.replace("30", "40"))) == ["the question"]
+    assert not differs(task, RecordedTask(question=text.replace("barns", "barnes")))
+    assert differs(task, RecordedTask(question=text.replace("30", "40"))) == ["the question"]
 
 
 @each(
-    ("tool", "fields", "evidence"),
+    ("tool", "fields", "recorded"),
     [
-        ("lmms-eval", {"doc": {"text": "Which?"}, "target": "A"}, Evidence(question="Which?", golds=("A",))),
+        ("lmms-eval", {"doc": {"text": "Which?"}, "target": "A"}, RecordedTask(question="Which?", golds=("A",))),
         ("lmms-eval", {"input": "<image>Which?", "target": "A"},
-         Evidence(question="<image>Which?", prompt="<image>Which?", golds=("A",))),
+         RecordedTask(question="<image>Which?", prompt="<image>Which?", golds=("A",))),
         ("lm-evaluation-harness", {"arguments": {"gen_args_0": {"arg_0": "Which?"}}, "target": 0},
-         Evidence(prompt="Which?", golds=("0",))),
+         RecordedTask(prompt="Which?", golds=("0",))),
         ("lm-evaluation-harness",
          {"doc": {"question": "Which?", "choices": {"text": ["x", "y"], "label": ["1", "2"]}, "answerKey": "2"}},
-         Evidence(question="Which?", options={"A": "x", "B": "y"}, labels=("1", "2"), golds=("2",))),
+         RecordedTask(question="Which?", options={"A": "x", "B": "y"}, labels=("1", "2"), golds=("2",))),
         ("vlmevalkit", {"question": "Which?", "A": "x", "B": 2.0, "C": None, "answer": "B"},
-         Evidence(question="Which?", options={"A": "x", "B": "2"}, golds=("B",))),
+         RecordedTask(question="Which?", options={"A": "x", "B": "2"}, golds=("B",))),
         ("mmmu-pro", {"question": "Which?", "options": "['x', 'y']", "answer": "A"},
-         Evidence(question="Which?", options={"A": "x", "B": "y"}, golds=("A",))),
-        ("grade", {"question": "Which?", "prompt": "...", "answer": "what it said"}, Evidence(question="Which?")),
+         RecordedTask(question="Which?", options={"A": "x", "B": "y"}, golds=("A",))),
+        ("grade", {"question": "Which?", "prompt": "...", "answer": "what it said"}, RecordedTask(question="Which?")),
     ],
 )  # fmt: skip
-def test_every_tool_names_the_parts_in_its_own_way(tool: Any, fields: dict[str, object], evidence: Evidence) -> None:
+def test_every_tool_names_the_parts_in_its_own_way(
+    tool: Any, fields: dict[str, object], recorded: RecordedTask
+) -> None:
     record = PredictionRecord(qid="1", predictions=["A"], fields=fields)
-    assert evidence_of(record, PredictionFile(name="f", path=None, format=tool, records=[record]), MMSTAR) == evidence
+    assert (
+        recorded_task_of(record, PredictionFile(name="f", path=None, format=tool, records=[record]), MMSTAR) == recorded
+    )
 
 
 def log(folder: Path, changed: int, *, subjects: int = 1) -> Report:
