@@ -51,7 +51,7 @@ def _settings() -> dict[str, Any]:
     return settings
 
 
-def _channel() -> tuple[int, int]:
+def _move_channel_off_stdio() -> tuple[int, int]:
     """Move the channel away from the standard descriptors, which every fork inherits in some form."""
     source, sink = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
@@ -81,8 +81,8 @@ def main() -> NoReturn:
     _hide_own_modules()
     zygote.serve_if_spawned()
     settings = _settings()
-    source, sink = _channel()
-    process.undumpable()
+    source, sink = _move_channel_off_stdio()
+    process.make_undumpable()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     write = lambda data: os.write(sink, data)  # noqa: E731
     supervisor = Supervisor(settings, lambda: wire.send_parcel(write, {"slow": True}))
@@ -106,8 +106,8 @@ def main() -> NoReturn:
         except Exception as error:
             wire.send_parcel(write, {"id": job["id"], "damaged": f"{type(error).__name__}: {error}"})
             break
-        if supervisor.retired:
-            wire.send_parcel(write, answer | {"retired": supervisor.retired})
+        if supervisor.retirement_reason:
+            wire.send_parcel(write, answer | {"retired": supervisor.retirement_reason})
             break
         wire.send_parcel(write, answer)
     os._exit(0)

@@ -54,7 +54,9 @@ class Watched:
         os.close(write_end)
         limits = watch.Limits(cpu, wall, memory)
         said = (said or dialogue.OneResult)(self.read_end, {"result": str})
-        observed = watch.Watch(self.process.pid, said, limits, set(), alarm=alarm, nested=False, baseline=0, slow=slow)
+        observed = watch.Watch(
+            self.process.pid, said, limits, set(), alarm=alarm, nested=False, baseline=0, on_slow=slow
+        )
         observed.wait()
         return observed
 
@@ -277,10 +279,10 @@ def test_several_threads_that_wait_at_a_time_have_waited_once(watched: Watched) 
         0, dialogue.OneResult(os.pipe()[0], {}), watch.Limits(1, 1, 0), set(), alarm=False, nested=False, baseline=0
     )
     observed.wall, observed.cpu = 1.0, 0.4
-    observed._add_waits({1: watch.Thread(0.5), 2: watch.Thread(0.5)})
+    observed._update_threads({1: watch.Thread(0.5), 2: watch.Thread(0.5)})
     assert observed.waited == pytest.approx(0.6)
     observed.wall = 9.0
-    observed._add_waits({1: watch.Thread(0.5), 2: watch.Thread(0.6)})
+    observed._update_threads({1: watch.Thread(0.5), 2: watch.Thread(0.6)})
     assert observed.waited == pytest.approx(0.7)
 
 

@@ -36,10 +36,10 @@ RETURNED, RAISED, UNSENT = "returned", "raised", "unsent"
 """How a call ended: with a value, with an exception, or with something that cannot be serialized."""
 
 
-def candidate(spec: "Candidate", channel_fd: int) -> None:
+def serve_candidate(spec: "Candidate", channel_fd: int) -> None:
     """Execute a program's code, report what it defines, and answer calls until the channel closes."""
     process.enlarge_stack()
-    process.seed()
+    process.seed_generators()
     channel = _Channel(channel_fd)
     process.install_alarm_handler(channel.finish)
     sys.stdin = sys.stderr = process.Streams()

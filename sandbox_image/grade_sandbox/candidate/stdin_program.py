@@ -144,9 +144,9 @@ def _remove_files(folder: str) -> None:
         # Most runs leave nothing in it.
         os.rmdir(folder)
     except OSError:
-        isolation.empty(".")
+        isolation.remove_contents(".")
     if os.listdir(".") or os.listdir(isolation.SHM):
-        isolation.empty(".", isolation.SHM)
+        isolation.remove_contents(".", isolation.SHM)
 
 
 def _run_as_script_and_exit(execute: "Callable[[], int]", fds: "list[int]", folder: str) -> "NoReturn":
@@ -158,7 +158,7 @@ def _run_as_script_and_exit(execute: "Callable[[], int]", fds: "list[int]", fold
         _replace_descriptors(fds)
         process.close_all_but(())
         os.chdir(folder)
-        process.seed()
+        process.seed_generators()
         status = execute()
     finally:
         os._exit(status)

@@ -44,7 +44,7 @@ PR_CAPBSET_DROP, LINUX_CAPABILITY_VERSION_3, MAX_CAPABILITIES = 24, 0x20080522, 
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 0x4000, 0x40000
 
 
-def usable(memory_bytes: int, first_uid: int) -> Uids | Namespaces:
+def choose_isolation(memory_bytes: int, first_uid: int) -> Uids | Namespaces:
     """Return the isolation that this supervisor can use: by user ids if it is root, else by namespaces."""
     return Uids(first_uid, memory_bytes) if os.getuid() == 0 else Namespaces(memory_bytes)
 
@@ -91,7 +91,7 @@ class Uids:
         if not self._remaining_names(slots):
             return True
         for slot in slots:
-            self._as_user(self.first_uid + slot, lambda: empty(SCRATCH, SHM))
+            self._as_user(self.first_uid + slot, lambda: remove_contents(SCRATCH, SHM))
             self._remove_scratch(slot)
         return not self._remaining_names(slots)
 
@@ -174,7 +174,7 @@ class Namespaces:
             process.prefer_for_oom()
             self._map_user(1000 + slot)
             self._mount()
-            process.undumpable()
+            process.make_undumpable()
             program = process.fork()
             if program == 0:
                 _run_body_and_exit(self._become, body)
@@ -263,7 +263,7 @@ def _run_body_and_exit(become: Callable[[], object], body: Callable[[], object])
         os._exit(ENDED)
 
 
-def empty(*directories: str) -> None:
+def remove_contents(*directories: str) -> None:
     """Remove everything in these folders that this user can remove, whatever its permissions and depth."""
 
     def open_up(function: Callable[[str], object], path: str, _error: object) -> None:

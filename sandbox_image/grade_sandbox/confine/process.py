@@ -49,7 +49,7 @@ def prctl(option: int, value: int) -> None:
     check(libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl {option}")
 
 
-def undumpable() -> None:
+def make_undumpable() -> None:
     """Hide this process's memory, descriptors and environment from every other process of the same user."""
     prctl(PR_SET_DUMPABLE, 0)
 
@@ -253,7 +253,7 @@ def restrict(*, memory_bytes: int, address_space: bool) -> None:
     refuse_system_calls()
 
 
-def seed() -> None:
+def seed_generators() -> None:
     """Seed the random numbers of a program from its hash seed, which is fixed: so no verdict depends on chance."""
     number = abs(hash("seed"))
     random.seed(number)

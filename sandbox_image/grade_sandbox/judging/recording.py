@@ -302,7 +302,7 @@ class _IsolatedStreams:
         if self._generator_states:
             self._set_states(self._generator_states)
         else:
-            process.seed()
+            process.seed_generators()
 
     def __exit__(self, *_: object) -> None:
         self._stdin, self._generator_states = sys.stdin, self._states()

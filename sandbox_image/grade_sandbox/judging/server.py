@@ -67,7 +67,7 @@ def serve(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
             os.rmdir(_folder(pid))
         cpu = usage.ru_utime + usage.ru_stime
         left_files = os.path.lexists(_folder(pid))
-        _tell(result_fd, {"ended": os.waitstatus_to_exitcode(status), "cpu": cpu, "left_files": left_files})
+        _tell(result_fd, {"status": os.waitstatus_to_exitcode(status), "cpu": cpu, "left_files": left_files})
 
 
 def _tell(result_fd: int, message: object) -> None:

@@ -29,7 +29,7 @@ class _Result:
         wire.send(lambda data: os.write(self._fd, data), message)
 
 
-def official(spec: "dict[str, Any]", result_fd: int) -> None:
+def run_officially(spec: "dict[str, Any]", result_fd: int) -> None:
     """Run program and tests in one process; report the official result text."""
     result = _Result(result_fd)
     unsafe_execute(

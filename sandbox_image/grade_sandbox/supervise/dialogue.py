@@ -29,7 +29,7 @@ LARGE = 1 << 20
 """Bytes of an answer that is kept in any case."""
 LATER_TIME_FACTOR = 10
 """How many times its limit of time a fork may take for each later result: it compares answers and replays controls."""
-_OF_AN_END: Fields = {"ended": int, "cpu": float, "left_files": bool}
+_END_FIELDS: Fields = {"status": int, "cpu": float, "left_files": bool}
 
 
 class GarbageError(Exception):
@@ -57,7 +57,10 @@ class Dialogue:
         self._buffer, self._limit = bytearray(), limit
 
     def feed(self, part: bytes) -> bool:
-        """Process received bytes; return True when nothing more is to come. Raises GarbageError."""
+        """Process received bytes; return True when the dialogue is complete, so that nothing more is read.
+
+        Raises GarbageError.
+        """
         raise NotImplementedError
 
     def _take_messages(self, part: bytes) -> list[bytes]:
@@ -101,7 +104,7 @@ class OneResult(Dialogue):
 
     def feed(self, part: bytes) -> bool:
         for data in self._take_messages(part):
-            self.result = _message(data, self._fields)
+            self.result = _parse_message(data, self._fields)
             return True
         return False
 
@@ -109,18 +112,18 @@ class OneResult(Dialogue):
 class Results(OneResult):
     """Waits for the results of a fork, each with limits of its own, and for the message about its end.
 
-    `result` has the fields of all results so far.
+    `result` has the fields of all results so far. Each result begins a new turn: see `LATER_TIME_FACTOR`.
     """
 
     def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT) -> None:
-        super().__init__(fd, fields | _OF_AN_END, limit)
-        self.ended: dict[str, Any] | None = None
+        super().__init__(fd, fields | _END_FIELDS, limit)
+        self.end_message: dict[str, Any] | None = None
 
     def feed(self, part: bytes) -> bool:
         for data in self._take_messages(part):
-            message = _message(data, self._fields)
-            if "ended" in message:
-                self.ended = message
+            message = _parse_message(data, self._fields)
+            if "status" in message:
+                self.end_message = message
                 return True
             self.result = {**(self.result or {}), **message}
             self.turn, self.time_factor = self.turn + 1, LATER_TIME_FACTOR
@@ -150,10 +153,13 @@ class _Replies(Dialogue):
         return self.hello is not None and wire.is_failure(self.hello)
 
     def _take(self, data: bytes) -> bool:
-        """Add a message; return True if nothing more is asked. Raises GarbageError."""
+        """Add a message; return True if nothing more is asked. Raises GarbageError.
+
+        A reply for which there is no room beside earlier ones is dropped if another job can ask for it again.
+        """
         can_continue = self._max_seconds < math.inf
         if self.replies and can_continue and self._bytes + len(data) > MAX_REPLY_BYTES:
-            return True  # another job has room for it, because each job gives at least one answer
+            return True
         self._bytes += len(data)
         # Grade's own processes write printable ASCII. So a message is a line.
         if self._bytes > MAX_REPLY_BYTES or not (data.isascii() and data.decode().isprintable()):
@@ -204,12 +210,13 @@ class LockStep(_Replies):
         expected_digests: Collection[str] = (),
         max_seconds: float = MAX_SECONDS,
     ) -> None:
-        """`max_answer_bytes`: of a larger answer only a digest is kept, and each call has the whole limit of time.
+        """`max_answer_bytes`: of a larger answer only a digest is kept; 0: every answer is kept.
 
-        0: every answer is kept, and all calls share one limit. `expected_digests`: those of expected answers.
-        `max_seconds`: see `MAX_SECONDS`.
+        If it is given, each call has the whole limit of time, and `max_seconds` holds (see `MAX_SECONDS`); else all
+        calls share one limit. `expected_digests`: those of expected answers.
         """
-        super().__init__(fd, calls, max_seconds if max_answer_bytes else math.inf)
+        self._has_limit_per_call = max_answer_bytes > 0
+        super().__init__(fd, calls, max_seconds if self._has_limit_per_call else math.inf)
         self._batch_size, self._batch_start, self._is_quick = 1, time.monotonic(), True
         self._max_answer_bytes, self._expected_digests = max_answer_bytes, expected_digests
         self._late_answers: list[bytes] = []
@@ -229,12 +236,13 @@ class LockStep(_Replies):
 
     @property
     def turn(self) -> int:
-        """The number of what the limit of time is for: loading the program, then each call.
+        """The number of what the limit of time is for: loading the program, then each call; 0 if all share one limit.
 
         Loading is a turn of its own: another job that continues the calls loads the program again, too, and each call
         has the same time there.
         """
-        return len(self.replies) + (self.hello is not None) if self._max_answer_bytes else 0
+        is_loaded = self.hello is not None
+        return is_loaded + len(self.replies) if self._has_limit_per_call else 0
 
     def feed(self, part: bytes) -> bool:
         for message in self._take_messages(part):
@@ -242,9 +250,9 @@ class LockStep(_Replies):
                 if self._take_late(message):
                     return True
                 continue
-            if not message:  # Its time is up, which is noted here only with the next check.
+            if not message:  # The program has sent the alarm to itself; no limit is exceeded.
                 continue
-            if self._take(self._digest_if_enough(message)):
+            if self._take(self._digest_if_large(message)):
                 return True
             # An answer that arrived before its call was sent counts, too: it could not depend on the call.
             if len(self.replies) >= self._sent:
@@ -252,11 +260,15 @@ class LockStep(_Replies):
         return False
 
     def _take_late(self, message: bytes) -> bool:
-        """Process a message that came after the program's time was up; return True if it goes on nevertheless."""
+        """Process a message that came after the program's time was up; return True if the program ignores the alarm.
+
+        After the alarm it sends the answers that it has, then an empty message as the last one. If it sends more, it
+        ignores the alarm.
+        """
         # The time was up within one of the calls that were sent, so at least this one has no answer.
         max_late_answers = self._sent - len(self.replies) - 1
         if message and not self._has_finished and len(self._late_answers) < max_late_answers:
-            self._late_answers.append(self._digest_if_enough(message))
+            self._late_answers.append(self._digest_if_large(message))
         elif message:
             self._ignores_alarm = True
         else:
@@ -265,10 +277,10 @@ class LockStep(_Replies):
                 self._take(answer)
         return self._ignores_alarm
 
-    def _digest_if_enough(self, answer: bytes) -> bytes:
-        """Return a digest in place of a large answer that is only compared for equality, or is too large; else it.
+    def _digest_if_large(self, answer: bytes) -> bytes:
+        """Return a digest in place of a large answer if nothing else of it is needed, or if it is too large.
 
-        Only for equality: a text, or what equals an expected answer.
+        The digest is enough for a text, which is only compared for equality, and for what equals an expected answer.
         """
         if not self._max_answer_bytes or len(answer) <= LARGE:
             return answer
@@ -318,7 +330,7 @@ class ScriptRuns(_Replies):
         self.pending = memoryview(bytes(batch))
 
 
-def _message(data: bytes, fields: Fields) -> dict[str, Any]:
+def _parse_message(data: bytes, fields: Fields) -> dict[str, Any]:
     try:
         message = json.loads(data)
     except (ValueError, RecursionError):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from grade_sandbox.supervise.dialogue import Results
     from grade_sandbox.supervise.zygote import Zygotes
 
-    End = Callable[[int, int], object]
+    EndProcess = Callable[[int, int], object]
     """Ends a process: takes its pid and its slot."""
 
 START_SECONDS, END_SECONDS = 60.0, 20.0
@@ -38,8 +38,8 @@ class KeptProcess:
     socket: socket.socket
     result_fd: int
 
-    def __init__(self, zygotes: Zygotes, kind: str, slot: int, end: End, *, nested: bool) -> None:
-        self._zygotes, self._kind, self._slot, self._end, self._nested = zygotes, kind, slot, end, nested
+    def __init__(self, zygotes: Zygotes, kind: str, slot: int, end: EndProcess, *, nested: bool) -> None:
+        self._zygotes, self._kind, self._slot, self._end_process, self._nested = zygotes, kind, slot, end, nested
         self._with_numpy = self._is_ready = False
         self.pid: int | None = None
         self.pids: tuple[int, ...] = ()
@@ -86,7 +86,7 @@ class KeptProcess:
         self.socket.close()
         with contextlib.suppress(OSError):
             os.close(self.result_fd)
-        self._end(pid, self._slot)
+        self._end_process(pid, self._slot)
 
 
 class JudgeProcess(KeptProcess):
@@ -105,14 +105,14 @@ class JudgeProcess(KeptProcess):
 
     def wait_for_end(self, results: Results) -> dict[str, Any]:
         """Return how the fork ended; raises TimeoutError or wire.ClosedError if the process itself has ended."""
-        while results.ended is None:
+        while results.end_message is None:
             if not select.select([self.result_fd], [], [], END_SECONDS)[0]:
                 raise TimeoutError("the process that judges does not answer")
             part = os.read(self.result_fd, 1 << 16)
             if not part:
                 raise wire.ClosedError("the process that judges is gone")
             results.feed(part)
-        return results.ended
+        return results.end_message
 
     def stop(self) -> None:
         self._task = None
@@ -122,7 +122,7 @@ class JudgeProcess(KeptProcess):
 class LintProcess(KeptProcess):
     """The process of the linter; replaced if it is stuck or broken."""
 
-    def __init__(self, zygotes: Zygotes, end: End, *, nested: bool) -> None:
+    def __init__(self, zygotes: Zygotes, end: EndProcess, *, nested: bool) -> None:
         super().__init__(zygotes, "linter", LINTER_SLOT, end, nested=nested)
 
     def lint(self, source: str) -> dict[str, Any]:

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
     from grade_sandbox.jobs import Answer, Compare, Job, JudgedTask, Script, Task, Work
-    from grade_sandbox.supervise.zygote import End
+    from grade_sandbox.supervise.zygote import ProcessEnd
 
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
 MAX_RECORD = 56 << 20
 GRACE_SECONDS, GRACE_SECONDS_ALONE = 2.0, 5.0
 """Seconds beyond the CPU limit in which a program may sleep; more where the grader sends it a second time, alone."""
-FILLED = ("shared", "disturbed")
-STARVED = ("wall", "blocked", *FILLED)
+SHARED_MEMORY_STOPS = ("shared", "disturbed")
+STOPS_BY_OTHERS = ("wall", "blocked", *SHARED_MEMORY_STOPS)
 """Reasons for a stop that other programs on the machine can cause. The grader then sends the job again."""
-_OFFICIAL = {"result": str, "kind": str, "lines": str}
-_JUDGED = {"confirmed": bool, "reason": str, "kind": str, "likeness": dict, "right": list}
+_OFFICIAL_FIELDS = {"result": str, "kind": str, "lines": str}
+_VERDICT_FIELDS = {"confirmed": bool, "reason": str, "kind": str, "likeness": dict, "right": list}
 
 
 class DamagedError(Exception):
@@ -42,23 +42,23 @@ class DamagedError(Exception):
 
 
 class Supervisor:
-    """Runs jobs; for `settings` see `_settings` in runner.py. `slow` is called when a program is slow."""
+    """Runs jobs; for `settings` see `_settings` in runner.py. `report_slow` is called when a program is slow."""
 
-    def __init__(self, settings: dict[str, Any], slow: Callable[[], object]) -> None:
-        self.settings, self._say_slow = settings, slow
+    def __init__(self, settings: dict[str, Any], report_slow: Callable[[], object]) -> None:
+        self.settings, self._report_slow = settings, report_slow
         memory = settings["memory"]
-        root = os.getuid() == 0
-        self.isolation = isolation.usable(memory, settings["first_uid"])
+        is_root = os.getuid() == 0
+        self.isolation = isolation.choose_isolation(memory, settings["first_uid"])
         self.zygotes = Zygotes(self.isolation, settings)
         self._baselines: dict[int, int] = {}
         """The pid of a zygote -> the memory that its forks inherit."""
-        self.linter = LintProcess(self.zygotes, self._end, nested=not root)
-        self.judge = JudgeProcess(self.zygotes, "judge", TESTS_SLOT, self._end, nested=not root)
-        self.retired = ""
+        self.linter = LintProcess(self.zygotes, self._end, nested=not is_root)
+        self.judge = JudgeProcess(self.zygotes, "judge", TESTS_SLOT, self._end, nested=not is_root)
+        self.retirement_reason = ""
         """Why no other program may run here; empty: others may."""
         self._oom = watch.OomKills()
         self.counts_oom: bool = self._oom.count() is not None and settings["cgroup"]
-        self._parts: dict[str, Callable[[Job], dict[str, Any]]] = {
+        self._handlers: dict[str, Callable[[Job], dict[str, Any]]] = {
             "record": self._record,
             "answer": self._answer,
             "judge": self._judge,
@@ -84,11 +84,12 @@ class Supervisor:
             self.judge.stop()
         if job.get("lint"):
             answer["lint"] = self.linter.lint(job["head"] + job["test"])
-            if answer["lint"].get("messages") != []:
-                return answer
+            is_free_of_errors = answer["lint"].get("messages") == []
+            if not is_free_of_errors:
+                return answer  # no other part is needed to know that the program fails, or that the linter is broken
         else:
             self.linter.stop()
-        for name, run in self._parts.items():
+        for name, run in self._handlers.items():
             if job.get(name):
                 answer[name] = self._run_part(job, run)
         return answer
@@ -113,7 +114,7 @@ class Supervisor:
             fds, with_numpy = [write_end.fileno()], needs_numpy([program])
             pid = self.zygotes.start("official", OFFICIAL_SLOT, spec, fds, job["cpu"], with_numpy=with_numpy)
             write_end.close()
-            one_result = dialogue.OneResult(read_end, _OFFICIAL)
+            one_result = dialogue.OneResult(read_end, _OFFICIAL_FIELDS)
             return self._run_to_end(job, pid, OFFICIAL_SLOT, one_result, alarm=True, grace=0.0)
 
     def _record(self, job: Job) -> dict[str, Any]:
@@ -131,6 +132,8 @@ class Supervisor:
         """Return a candidate's answers to calls; see answering.py."""
         candidate, calls = request["candidate"], request["calls"]
         max_bytes = candidate.get("max_answer_bytes", 0)
+        # Calls with limits of their own are sent until the process has worked for MAX_SECONDS. The last one may then
+        # take its whole limit.
         cpu = job["cpu"] + (dialogue.MAX_SECONDS if max_bytes else 0)
         with_numpy = needs_numpy([candidate["signature"], candidate["source"]], calls)
         spec = {**candidate, "kept_calls": values.references(calls)}
@@ -172,7 +175,8 @@ class Supervisor:
         """Let the tests judge recorded answers; see server.py."""
         request = job["judge"]
         task, transcript, by_assertion = request["task"], request["transcript"], request.get("by_assertion", False)
-        outcome = self._run_tests(job, "judge", task, transcript, fields=_JUDGED, by_assertion=by_assertion)
+        outcome = self._run_tests(job, "judge", task, transcript, fields=_VERDICT_FIELDS, by_assertion=by_assertion)
+        # Without answers, or without those of a reference, there is nothing to compare.
         is_examined = bool(transcript) and "expected" in task
         return _settle_verdict(outcome, is_examined=is_examined, is_alone=job.get("alone", False))
 
@@ -194,25 +198,29 @@ class Supervisor:
         """Run a task's tests in a fork of the process that has them. `transcript`: see jobs.Judge."""
         pid = self.judge.prepare(with_numpy=_judge_needs_numpy(work, task, transcript))
         results = dialogue.Results(self.judge.result_fd, fields, limit)
-        observed = self._new_watch(job, pid, results)
+        program_watch = self._new_watch(job, pid, results)
+        # Only a judge gives several results, and has more time for the later ones.
         max_cpu = job["cpu"] * (dialogue.LATER_TIME_FACTOR if work == "judge" else 1)
         self.judge.ask(
             {"work": work, "cpu": max_cpu, "task": task, "transcript": transcript, "by_assertion": by_assertion}
         )
-        observed.wait()
+        program_watch.wait()
         self._kill_unknown_processes()
         end = self.judge.wait_for_end(results)
         if end["left_files"]:
             self.judge.stop()
-        evidence = self._evidence(observed, end["ended"], end["cpu"], oom=False)
-        return (observed.result or {}) | {"evidence": evidence}
+        evidence = self._evidence(program_watch, end["status"], end["cpu"], oom=False)
+        return (program_watch.result or {}) | {"evidence": evidence}
 
     # --- watching ---
 
     def _new_watch(
         self, job: Job, pid: int, messages: dialogue.Dialogue, *, alarm: bool = False, grace: float = GRACE_SECONDS
     ) -> watch.Watch:
-        """Return what applies a job's limits to a process. `grace`: see `GRACE_SECONDS`; 0 stays 0, also alone."""
+        """Return the watch that applies a job's limits to a process.
+
+        `grace`: see `GRACE_SECONDS`. The official run has none (0), because the published evaluator gives none.
+        """
         return watch.Watch(
             pid,
             messages,
@@ -221,9 +229,9 @@ class Supervisor:
             alarm=alarm,
             nested=not isinstance(self.isolation, isolation.Uids),
             grace=GRACE_SECONDS_ALONE if grace and job.get("alone") else grace,
-            slow=self._slow,
-            baseline=self._baseline(self.zygotes.origin(pid)),
-            shared_room=self._shared_room(is_retry=job.get("retry", False)),
+            on_slow=self._handle_slow,
+            baseline=self._baseline(self.zygotes.find_zygote(pid)),
+            max_shared_growth=self._max_shared_growth(is_retry=job.get("retry", False)),
         )
 
     def _run_to_end(
@@ -238,52 +246,52 @@ class Supervisor:
     ) -> dict[str, Any]:
         """Wait for a program, end it, and return its result and the observations."""
         oom_count = self._oom.count() if self.counts_oom else None
-        observed = self._new_watch(job, pid, messages, alarm=alarm, grace=grace)
-        observed.wait()
-        end = self._end_watched(observed, pid, slot)
+        program_watch = self._new_watch(job, pid, messages, alarm=alarm, grace=grace)
+        program_watch.wait()
+        end = self._end_and_check_memory(program_watch, pid, slot)
         is_oom = self.counts_oom and self._oom.count() != oom_count
-        evidence = self._evidence(observed, self._exit_status(end), end.cpu, oom=is_oom)
+        evidence = self._evidence(program_watch, self._exit_status(end), end.cpu, oom=is_oom)
         # A process that is killed together with its children leaves no account of their time.
-        evidence["cpu"] = max(evidence["cpu"], round(observed.cpu, 4))
-        return (observed.result or {}) | {"evidence": evidence}
+        evidence["cpu"] = max(evidence["cpu"], round(program_watch.cpu, 4))
+        return (program_watch.result or {}) | {"evidence": evidence}
 
-    def _end_watched(self, observed: watch.Watch, pid: int, slot: int) -> End:
-        """End a watched program, and find out about memory what only its end shows."""
-        is_disturbed = observed.reason == "disturbed"
+    def _end_and_check_memory(self, program_watch: watch.Watch, pid: int, slot: int) -> ProcessEnd:
+        """ProcessEnd a watched program, and find out about memory what only its end shows."""
+        is_disturbed = program_watch.reason == "disturbed"
         shared = watch.machine_memory_bytes("Shmem") if is_disturbed else 0
         end = self._end(pid, slot)
         if is_disturbed and shared - watch.machine_memory_bytes("Shmem") > self.watched_memory // 2:
             # The memory was freed with the program, so it belonged to the program.
-            observed.reason = "shared"
+            program_watch.reason = "shared"
         if not self.counts_oom:
-            observed.check_peak_memory(end.peak)
+            program_watch.check_peak_memory(end.peak)
         return end
 
-    def _exit_status(self, end: End) -> int | None:
+    def _exit_status(self, end: ProcessEnd) -> int | None:
         """Return the status of a program. A namespace's first process reports a signal as a byte from 128 on."""
         if not isinstance(self.isolation, isolation.Uids) and end.status is not None and end.status >= 128:
             return 128 - end.status
         return end.status
 
     @staticmethod
-    def _evidence(observed: watch.Watch, status: int | None, cpu: float, *, oom: bool) -> dict[str, Any]:
+    def _evidence(program_watch: watch.Watch, status: int | None, cpu: float, *, oom: bool) -> dict[str, Any]:
         """Return what was observed of a process, as the grader's `ProcessEvidence` describes it.
 
         A process that has sent its last message is killed here, or ends by itself: such a status means nothing.
         """
-        if observed.reason is None and observed.is_complete and status in {-signal.SIGKILL, isolation.ENDED}:
+        if program_watch.reason is None and program_watch.is_complete and status in {-signal.SIGKILL, isolation.ENDED}:
             status = None
         return {
-            "stopped": observed.reason or (observed.alarm_reason if observed.result else None),
+            "stopped": program_watch.reason or (program_watch.alarm_reason if program_watch.result else None),
             "status": status,
             "cpu": round(cpu, 4),
-            "longest": round(observed.longest_turn(cpu), 4),
-            "wall": round(observed.wall, 4),
-            "waited": round(observed.waited, 4),
+            "longest": round(program_watch.longest_turn(cpu), 4),
+            "wall": round(program_watch.wall, 4),
+            "waited": round(program_watch.waited, 4),
             "oom": oom,
         }
 
-    def _shared_room(self, *, is_retry: bool) -> int | None:
+    def _max_shared_growth(self, *, is_retry: bool) -> int | None:
         """Return how many bytes the machine's shared memory may grow while a program runs; None: it is not checked.
 
         Pages that a program holds without mapping them are charged to no process. If no cgroup counts them either, only
@@ -291,8 +299,9 @@ class Supervisor:
         """
         if self.counts_oom or not self.watched_memory:
             return None
-        others = watch.machine_memory_bytes("MemAvailable") // 4 if is_retry else 0
-        return self.watched_memory + others
+        # A quarter of the machine's free memory may then be that of others: more would endanger the machine.
+        growth_of_others = watch.machine_memory_bytes("MemAvailable") // 4 if is_retry else 0
+        return self.watched_memory + growth_of_others
 
     def _baseline(self, zygote: int) -> int:
         """Return the memory that a fork of this zygote inherits."""
@@ -302,14 +311,14 @@ class Supervisor:
             self._baselines[zygote] = watch.memory_bytes([zygote], 0)
         return self._baselines[zygote]
 
-    def _slow(self, pids: list[int]) -> None:
+    def _handle_slow(self, pids: list[int]) -> None:
         """Let others have more of the cores than a slow program."""
         watch.lower_priority(pids)
-        self._say_slow()
+        self._report_slow()
 
     # --- ending ---
 
-    def _end(self, pid: int, slot: int) -> End:
+    def _end(self, pid: int, slot: int) -> ProcessEnd:
         """Kill and reap a program and all its processes; raises DamagedError if something remains."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
@@ -317,7 +326,7 @@ class Supervisor:
         self._kill_unknown_processes()
         if not self.isolation.clean([slot]):
             # This program's result is valid, but no other may run in the presence of its files.
-            self.retired = "files of a program cannot be removed"
+            self.retirement_reason = "files of a program cannot be removed"
         return end
 
     def _kill_unknown_processes(self) -> None:
@@ -348,12 +357,13 @@ class Supervisor:
 def _settle_verdict(outcome: dict[str, Any], *, is_examined: bool, is_alone: bool) -> dict[str, Any]:
     """Return what a judge says of answers, with one verdict from its parts.
 
-    The tests' verdict comes first. A pass does not count if others on the machine may have stopped its examination:
-    without a verdict, the grader sends the job again. `is_examined`: its answers are compared with the expected ones.
+    The tests' verdict comes first. A pass does not count if other programs on the machine may have stopped the
+    comparison of its answers with the reference's (which is done if `is_examined`): without a verdict, the grader sends
+    the job again.
     """
     evidence, passed = outcome["evidence"], outcome.get("confirmed")
     # A job that is alone has the cores for itself.
-    stops_by_others = FILLED if is_alone else STARVED
+    stops_by_others = SHARED_MEMORY_STOPS if is_alone else STOPS_BY_OTHERS
     if passed is None or (passed and evidence["stopped"] in stops_by_others):
         return {"evidence": evidence}
     # The verdict is there, so what stopped the rest of the examination does not matter to the grader.
@@ -362,7 +372,8 @@ def _settle_verdict(outcome: dict[str, Any], *, is_examined: bool, is_alone: boo
         outcome["likeness"] = {"doubt": "examining its answers did not finish"}
     if passed and (doubt := outcome.get("likeness", {}).get("doubt")):
         outcome |= {"confirmed": False, "reason": doubt, "kind": "unlike"}
-    return outcome | {"right": [right is True for right in outcome.get("right", ())]}
+    # The judge's process has sent the list, so its items may be anything.
+    return outcome | {"right": [holds is True for holds in outcome.get("right", ())]}
 
 
 def _judge_needs_numpy(work: Work, task: Task | JudgedTask | Compare, transcript: bytes) -> bool:

@@ -59,7 +59,7 @@ def _read(path: str) -> bytes:
         os.close(fd)
 
 
-def _read_of_thread(pid: int, name: str, field: bytes) -> bytes:
+def _read_from_any_thread(pid: int, name: str, field: bytes) -> bytes:
     """Return a file of a process that has a field; empty if it has none.
 
     If a program ends its first thread, only the files of the others still have fields of its memory and its network.
@@ -104,7 +104,7 @@ def cpu_seconds(pids: Iterable[int]) -> float:
 
 
 class Thread(NamedTuple):
-    """What the kernel says of a thread."""
+    """The kernel's data on a thread."""
 
     waited: float = 0.0
     """Seconds for which it was ready to run and waited for a core. The kernel adds a wait when it has ended."""
@@ -115,7 +115,7 @@ class Thread(NamedTuple):
 
 
 def threads(pids: Iterable[int]) -> dict[int, Thread]:
-    """Return what the kernel says of all threads of these processes, as far as it says it."""
+    """Return thread number -> data of all threads of these processes, but for those that have ended meanwhile."""
     by_number: dict[int, Thread] = {}
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -144,7 +144,7 @@ def memory_bytes(pids: Iterable[int], baseline: int) -> int:
     for pid in pids:
         anonymous = shared = tables = 0
         with contextlib.suppress(ValueError):
-            for line in _read_of_thread(pid, "status", b"RssAnon:").splitlines():
+            for line in _read_from_any_thread(pid, "status", b"RssAnon:").splitlines():
                 if line.startswith((b"RssAnon:", b"VmSwap:")):
                     anonymous += int(line.split()[1]) << 10
                 elif line.startswith(b"RssShmem:"):
@@ -163,7 +163,7 @@ def socket_bytes(pids: Iterable[int]) -> int:
     count = 0
     for pid in pids:
         with contextlib.suppress(ValueError, IndexError):
-            count = max(count, int(_read_of_thread(pid, "net/sockstat", b"sockets:").split(None, 3)[2]))
+            count = max(count, int(_read_from_any_thread(pid, "net/sockstat", b"sockets:").split(None, 3)[2]))
     return max(0, count - OUR_SOCKETS) * SOCKET_BYTES
 
 
@@ -196,7 +196,7 @@ class OomKills:
         return None
 
 
-class Spent(NamedTuple):
+class TimeSpent(NamedTuple):
     """The time of a program so far; all in seconds."""
 
     user: float = 0.0
@@ -211,9 +211,9 @@ class Spent(NamedTuple):
         """Time that passed although the machine would have let it run: it worked, or slept."""
         return self.wall - self.waited
 
-    def since(self, begin: Spent) -> Spent:
+    def since(self, begin: TimeSpent) -> TimeSpent:
         """Return the time after `begin`."""
-        return Spent(*(end - start for end, start in zip(self, begin, strict=True)))
+        return TimeSpent(*(end - start for end, start in zip(self, begin, strict=True)))
 
 
 class Limits(NamedTuple):
@@ -231,8 +231,8 @@ class Watch:
 
     `dialogue`: the messages during the run (dialogue.py); its descriptor becomes non-blocking.
     `grace`: seconds beyond the CPU limit in which it may neither work nor wait for a core.
-    `shared_room`: bytes by which the machine's shared memory may grow; None: not checked.
-    `slow` is called with the program's processes as soon as it is slow.
+    `max_shared_growth`: bytes by which the machine's shared memory may grow; None: not checked.
+    `on_slow` is called with the program's processes as soon as it is slow.
     """
 
     def __init__(
@@ -246,13 +246,13 @@ class Watch:
         nested: bool,
         baseline: int,
         grace: float = 0.0,
-        shared_room: int | None = None,
-        slow: Callable[[list[int]], object] = bool,
+        max_shared_growth: int | None = None,
+        on_slow: Callable[[list[int]], object] = lambda pids: None,
     ) -> None:
         self.pid, self.dialogue, self.limits, self.supervisor_pids = pid, dialogue, limits, supervisor_pids
         self.alarm, self.nested, self.baseline, self.grace = alarm, nested, baseline, grace
-        self._slow, self._is_slow = slow, False
-        self.shared_limit = None if shared_room is None else machine_memory_bytes("Shmem") + shared_room
+        self._on_slow, self._is_slow = on_slow, False
+        self.shared_limit = None if max_shared_growth is None else machine_memory_bytes("Shmem") + max_shared_growth
         self.reason: str | None = None
         self.alarm_reason: str | None = None
         """Which limit it had exceeded when it was told that its time is up; None: it was not told."""
@@ -267,7 +267,7 @@ class Watch:
         """Whether it runs at this moment, or waits for a core (a wait that the kernel has not added yet), or a disk."""
         self._user_seconds: dict[int, float] = {}
         """Process -> its user time, also after its end."""
-        self._turn, self._before_turn, self._longest_turn = 0, Spent(), 0.0
+        self._turn, self._before_turn, self._longest_turn = 0, TimeSpent(), 0.0
         """The current turn of the dialogue, the time before it began, and the CPU time of the longest one so far."""
         # Checks take time, so a program that sends much is not checked more often than a silent one.
         self._next_check = FIRST_TICK
@@ -369,12 +369,13 @@ class Watch:
     def _check_limits(self) -> None:
         """Measure the program, and stop it, or tell it that its time is up, if it exceeds a limit."""
         pids = processes(self.supervisor_pids)
-        spent = self._measure(pids)
-        # The mean of CPU time and time awake: a second of work counts as one, a second of sleep as half.
+        spent = self._update_times(pids)
+        # The mean of CPU time and time awake: a second of work counts as one. A second of sleep counts as half, because
+        # it takes nothing from other programs, but keeps this sandbox from the next one.
         self.dialogue.spent_seconds = (self.cpu + spent.awake) / 2
         if not self._is_slow and self.dialogue.spent_seconds >= SLOW_SECONDS:
             self._is_slow = True
-            self._slow(pids)
+            self._on_slow(pids)
         if self.dialogue.turn != self._turn:
             self._longest_turn = self.longest_turn(self.cpu)
             self._turn, self._before_turn = self.dialogue.turn, spent
@@ -383,17 +384,17 @@ class Watch:
         if self.reason is None and exceeded is not None:
             self._stop_or_alarm(pids, exceeded)
 
-    def _measure(self, pids: list[int]) -> Spent:
-        """Return the time that the program has spent."""
+    def _update_times(self, pids: list[int]) -> TimeSpent:
+        """Read the program's times and the states of its threads; return the time that it has spent."""
         times = cpu_times(pids)
-        # The time of an ended child that nobody waited for is in no living process's account, only in this one.
+        # If nobody waited for a child that has ended, its time is only in `_user_seconds`, and in no other process's.
         self._user_seconds |= {pid: alone for pid, (alone, _, _) in times.items()}
         with_children = sum(user for _, user, _ in times.values())
         user = max(with_children, sum(self._user_seconds.values()))
         system = sum(system for _, _, system in times.values())
         self.cpu = user + system
-        self._add_waits(threads(pids))
-        return Spent(user, system, self.wall, self.waited)
+        self._update_threads(threads(pids))
+        return TimeSpent(user, system, self.wall, self.waited)
 
     def _memory_excess(self, pids: list[int]) -> str | None:
         """Return which limit of memory is exceeded, if one is.
@@ -406,7 +407,7 @@ class Watch:
             return "disturbed"
         return None
 
-    def _time_excess(self, turn: Spent) -> str | None:
+    def _time_excess(self, turn: TimeSpent) -> str | None:
         """Return which limit the current turn exceeds, if it does: `cpu`, `blocked` (it slept instead) or `wall`."""
         cpu, wall = (limit * self.dialogue.time_factor for limit in (self.limits.cpu, self.limits.wall))
         if turn.user >= cpu or turn.system >= KERNEL_TIMES * cpu:
@@ -427,10 +428,14 @@ class Watch:
         elif max(self.cpu - cpu_at_alarm, self.wall - self.waited - awake_at_alarm) >= ALARM_SECONDS:
             self.reason = self.alarm_reason
 
-    def _add_waits(self, threads: dict[int, Thread]) -> None:
-        """Add the time for which the program waited for a core. No moment counts twice if several threads waited."""
+    def _update_threads(self, threads: dict[int, Thread]) -> None:
+        """Note what the threads do now, and add the time for which the program waited for a core since the last check.
+
+        Several threads may wait at the same moment, which counts once: so all waits are at most the time without work.
+        """
         new = sum(max(0.0, thread.waited - self._waits.get(number, 0.0)) for number, thread in threads.items())
-        self.waited += max(0.0, min(new, self.wall - self.cpu - self.waited))
+        time_without_work = self.wall - self.cpu
+        self.waited += max(0.0, min(new, time_without_work - self.waited))
         self._waits |= {number: thread.waited for number, thread in threads.items()}
         self._is_runnable = any(thread.is_runnable for thread in threads.values())
         self._waits_for_disk = any(thread.waits_for_disk for thread in threads.values())

@@ -45,8 +45,8 @@ PRELOAD = (
 NUMERIC = ("numpy", "numpy.random")
 _NAMES_NUMPY = ("numpy", "pandas", "np.", "pd.")
 KINDS: dict[str, Callable[..., object]] = {
-    "official": official_run.official,
-    "candidate": answering.candidate,
+    "official": official_run.run_officially,
+    "candidate": answering.serve_candidate,
     "script": stdin_program.serve_runs,
     "judge": server.serve,
     "linter": linter.serve,
@@ -75,7 +75,7 @@ def serve(channel: socket.socket, chosen_isolation: Isolation, *, with_numpy: bo
     NumPy is loaded with the first request, because a zygote that nobody needs shall cost no memory.
     """
     try:
-        process.undumpable()
+        process.make_undumpable()
         process.prctl(process.PR_SET_PDEATHSIG, signal.SIGKILL)
         _load(PRELOAD)
         chosen_isolation.prepare()
@@ -93,7 +93,7 @@ def serve(channel: socket.socket, chosen_isolation: Isolation, *, with_numpy: bo
             if kind == _REAP:
                 channel.send(_reap(pid))
             else:
-                channel.send(_fork(_KINDS[kind], slot, cpu, _descriptors(ancillary), chosen_isolation))
+                channel.send(_handle_start_request(_KINDS[kind], slot, cpu, _descriptors(ancillary), chosen_isolation))
     finally:
         os._exit(0)
 
@@ -108,10 +108,10 @@ def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
     return [fd for _, _, data in ancillary for (fd,) in struct.iter_unpack("i", data[: len(data) & ~3])]
 
 
-def _fork(kind: str, slot: int, cpu: float, fds: list[int], chosen_isolation: Isolation) -> bytes:
+def _handle_start_request(kind: str, slot: int, cpu: float, fds: list[int], chosen_isolation: Isolation) -> bytes:
     """Fork a process of this kind; return the reply for the supervisor."""
     try:
-        pid = chosen_isolation.start(slot, lambda: _run_as(kind, fds, cpu))
+        pid = chosen_isolation.start(slot, lambda: _become_process(kind, fds, cpu))
     except OSError as error:
         return _REPLY.pack(False, error.errno or 0, 0.0, 0)
     finally:
@@ -120,7 +120,7 @@ def _fork(kind: str, slot: int, cpu: float, fds: list[int], chosen_isolation: Is
     return _REPLY.pack(True, pid, 0.0, 0)
 
 
-def _run_as(kind: str, fds: list[int], cpu: float) -> None:
+def _become_process(kind: str, fds: list[int], cpu: float) -> None:
     """Become one of the processes that run programs or tests; called in the fork, already as another user."""
     process.close_all_but(fds)
     spec = wire.receive(lambda count: os.read(fds[0], count))
@@ -139,7 +139,7 @@ def _reap(pid: int) -> bytes:
     return _REPLY.pack(True, os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10)
 
 
-class End(NamedTuple):
+class ProcessEnd(NamedTuple):
     """How a process ended."""
 
     status: int | None
@@ -165,7 +165,7 @@ class Zygotes:
         """(whether it has NumPy, hash seed) -> the pid of a zygote."""
         self._channels = dict(zygotes.values())
         """The pid of a zygote -> the channel to it."""
-        self._origins: dict[int, int] = {}
+        self._zygote_by_pid: dict[int, int] = {}
         """Process -> the pid of its zygote."""
 
     @property
@@ -180,12 +180,12 @@ class Zygotes:
             # Only one of them stays: each would take memory from the programs of this sandbox.
             for reseeded in [key for key in self._pids if key[1]]:
                 self._end(self._pids.pop(reseeded))
-            self._pids[key], channel = _spawn(self._settings, hash_seed, with_numpy=with_numpy)
+            self._pids[key], channel = _spawn_zygote(self._settings, hash_seed, with_numpy=with_numpy)
             self._channels[self._pids[key]] = channel
         return self._pids[key]
 
     def _end(self, pid: int) -> None:
-        """End a zygote: it does so when its channel closes."""
+        """ProcessEnd a zygote: it does so when its channel closes."""
         self._channels.pop(pid).close()
         os.waitpid(pid, 0)
 
@@ -222,22 +222,22 @@ class Zygotes:
         if not is_done:
             os.close(write_end)
             raise OSError(pid_or_errno, os.strerror(pid_or_errno))
-        self._origins[pid_or_errno] = zygote
+        self._zygote_by_pid[pid_or_errno] = zygote
         with contextlib.suppress(BrokenPipeError), os.fdopen(write_end, "wb", buffering=0) as file:
             wire.send(file.write, spec)
         return pid_or_errno
 
-    def origin(self, pid: int) -> int:
+    def find_zygote(self, pid: int) -> int:
         """Return the pid of the zygote that a process was forked from, until it is reaped."""
-        return self._origins[pid]
+        return self._zygote_by_pid[pid]
 
-    def reap(self, pid: int) -> End:
+    def reap(self, pid: int) -> ProcessEnd:
         """Return how a process ended, by itself or killed."""
-        is_done, status, cpu, peak = self._ask(self._origins.pop(pid), _REQUEST.pack(_REAP, 0, pid, 0.0))
-        return End(status if is_done else None, cpu, peak)
+        is_done, status, cpu, peak = self._ask(self._zygote_by_pid.pop(pid), _REQUEST.pack(_REAP, 0, pid, 0.0))
+        return ProcessEnd(status if is_done else None, cpu, peak)
 
 
-def _spawn(settings: Mapping[str, Any], hash_seed: int, *, with_numpy: bool) -> tuple[int, socket.socket]:
+def _spawn_zygote(settings: Mapping[str, Any], hash_seed: int, *, with_numpy: bool) -> tuple[int, socket.socket]:
     """Start a zygote that is a new interpreter, with this hash seed; return its pid, and the channel to it."""
 
     def execute(channel: socket.socket) -> None:
@@ -258,8 +258,8 @@ def serve_if_spawned() -> None:
         settings = json.loads(text)
         for name in ("PYTHONHASHSEED", "LD_BIND_NOW"):
             del os.environ[name]
-        usable = isolation.usable(settings["memory"], settings["first_uid"])
-        serve(socket.socket(fileno=settings["channel"]), usable, with_numpy=settings["with_numpy"])
+        chosen_isolation = isolation.choose_isolation(settings["memory"], settings["first_uid"])
+        serve(socket.socket(fileno=settings["channel"]), chosen_isolation, with_numpy=settings["with_numpy"])
 
 
 def _fork_with_channel(body: Callable[[socket.socket], object]) -> tuple[int, socket.socket]:
