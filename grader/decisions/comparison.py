@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions.conditions import ConditionDifference, check_judges, differences, in_words
+from grader.decisions import conditions
+from grader.decisions.conditions import ConditionDifference, check_judges
 from grader.errors import UsageError
-from grader.results import READINGS, ReadingName, Report, SampleResult, metrics_without_unscored
+from grader.results import READINGS, ReadingName, Report, SampleResult, metrics_leaving_out_unscored
 from grader.results.groups import by_observation, grouped, in_group
 from grader.scorers.means import mean_credit
 from grader.scorers.pairing import MetricComparison, NothingPairedError, Side
@@ -21,14 +22,16 @@ from grader.statistics.paired import DECIMALS, LEVEL
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-MAX_LABELS = 40
-"""A breakdown with more labels than this is not compared group by group."""
+    from grader.results import Metric
+
+MAX_GROUPS = 40
+"""The groups of a field with more groups than this are not compared: each would be one more test to correct for."""
 
 
 class Flip(msgspec.Struct, frozen=True, kw_only=True):
-    """An observation whose value in a metric changed."""
+    """An item whose value in the first metric changed."""
 
     item: str
     before: float
@@ -100,11 +103,11 @@ def _names_from_paths(runs: list[RunName]) -> dict[str, str]:
     suffix = _common_prefix_length([path[::-1] for path in paths])
     parts = [path[prefix : len(path) - suffix] for path in paths]
     middles = [str(PurePath(*part)) for part in parts] if all(parts) else [run.path for run in runs]
-    names = {}
+    distinct = {}
     for run, middle in zip(runs, middles, strict=True):
         name = run.name or run.model
-        names[run.path] = f"{name} ({middle})" if name and middle else middle
-    return names
+        distinct[run.path] = f"{name} ({middle})" if name and middle else middle
+    return distinct
 
 
 def _common_prefix_length(paths: Sequence[Sequence[str]]) -> int:
@@ -136,16 +139,14 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.a), str(self.b)
 
 
-def check_comparable(before: Report, after: Report) -> AnyScorer:
-    """Return the scorer of two runs. Raises UsageError if a difference between them would be meaningless."""
+def check_comparable(before: Report, after: Report) -> None:
+    """Raise UsageError if a difference between two runs would be meaningless."""
     if problem := _why_not_comparable(before, after):
         raise UsageError(f"These runs cannot be compared: {problem}.")
     check_judges(before, after)
-    scorer = scorer_of(after)
     for report, which in ((before, "first"), (after, "second")):
         if not report.samples:
             raise UsageError(f"These runs cannot be compared: the {which} one has no scored samples.")
-    return scorer
 
 
 def _why_not_comparable(before: Report, after: Report) -> str:
@@ -161,9 +162,9 @@ def _why_not_comparable(before: Report, after: Report) -> str:
     if first != second:
         return f"their scorer had different settings ({first} and {second})"
     aggregations = [(run.aggregation.mean_over, run.aggregation.f1_of) for run in (before, after)]
-    # A run without either has metrics of the same meaning, and only lacks those of groups.
-    have_both = all(any(aggregation) for aggregation in aggregations)
-    if have_both and aggregations[0] != aggregations[1]:
+    # The metrics of a run without `mean_over` and `f1_of` mean the same, and are only fewer.
+    have_aggregations = all(any(aggregation) for aggregation in aggregations)
+    if have_aggregations and aggregations[0] != aggregations[1]:
         return "`mean_over` or `f1_of` in benchmark.toml is another one"
     return ""
 
@@ -180,25 +181,22 @@ def compare(
 
     `files` are the paths of the results files, `names` the user's names for the runs.
     """
-    scorer = check_comparable(before, after)
-    rows = []
+    check_comparable(before, after)
+    scorer = scorer_of(after)
     headline = next((metric.name for report in (after, before) for metric in report.metrics), "")
-    fields = fields_to_compare(after)
-    # Both readings of a metric are adjacent.
-    for metric in (metric for pair in after.pairs().values() for metric in pair if metric is not None):
-        if metric.group is not None and (metric.name != headline or metric.group.partition("=")[0] not in fields):
-            continue
-        row = compare_metric(before, after, scorer, metric.name, metric.reading, group=metric.group)
-        if row is not None:
-            rows.append(row)
+    compared = (
+        compare_metric(before, after, scorer, metric.name, metric.reading, group=metric.group)
+        for metric in _metrics_to_compare(after, headline)
+    )
+    rows = [row for row in compared if row is not None]
     if not rows:
         raise NothingPairedError
     rows = _with_corrected_p_values(rows, headline)
-    risen, fallen = flips(before, after, scorer, headline, reading)
-    conditions = differences(before, after)
+    risen, fallen = _flips(before, after, scorer, headline, reading)
     notes = _correction_notes(rows)
-    if conditions:
-        notes.append(f"The runs had different conditions, which may change items: {in_words(conditions)}.")
+    if condition_differences := conditions.differences(before, after):
+        in_words = conditions.in_words(condition_differences)
+        notes.append(f"The runs had different conditions, which may change items: {in_words}.")
     return Comparison(
         benchmark=after.benchmark,
         split=after.split,
@@ -207,11 +205,30 @@ def compare(
         metrics=rows,
         risen=risen,
         fallen=fallen,
-        made_differently=conditions,
+        made_differently=condition_differences,
         notes=[*notes, *_notes(before, after)],
         a=run_name(before, files[0], names[0]),
         b=run_name(after, files[1], names[1]),
     )
+
+
+def _metrics_to_compare(report: Report, headline: str) -> Iterator[Metric]:
+    """Yield the overall metrics, and the first metric of the groups of each field that has few; readings are adjacent.
+
+    The other metrics of groups are not compared: they would be many tests, and correcting for them would hide changes.
+    """
+    groups: dict[str, set[str]] = {}
+    for metric in report.metrics:
+        if metric.group is not None:
+            groups.setdefault(_field_of(metric.group), set()).add(metric.group)
+    for metric in (metric for pair in report.pairs().values() for metric in pair if metric is not None):
+        group = metric.group
+        if group is None or (metric.name == headline and len(groups[_field_of(group)]) <= MAX_GROUPS):
+            yield metric
+
+
+def _field_of(group: str) -> str:
+    return group.partition("=")[0]
 
 
 def compare_metric(
@@ -252,10 +269,10 @@ def _correction_notes(rows: list[MetricComparison]) -> list[str]:
     ]
 
 
-def run_name(report: Report, results: str, name: str = "") -> RunName:
+def run_name(report: Report, results_path: str, name: str = "") -> RunName:
     """Return the names of a run; `name` is the user's name for it."""
     return RunName(
-        results=results,
+        results=results_path,
         predictions=report.provenance.predictions,
         model=report.model or "",
         name=name,
@@ -263,57 +280,43 @@ def run_name(report: Report, results: str, name: str = "") -> RunName:
     )
 
 
-def fields_to_compare(report: Report) -> set[str]:
-    """Return the fields that have few enough categories to compare each of them."""
-    labels: dict[str, set[str]] = {}
-    for metric in report.metrics:
-        if metric.group is not None:
-            labels.setdefault(metric.group.partition("=")[0], set()).add(metric.group)
-    return {field for field, names in labels.items() if len(names) <= MAX_LABELS}
-
-
-def flips(
+def _flips(
     before: Report, after: Report, scorer: AnyScorer, metric: str, reading: ReadingName
 ) -> tuple[list[Flip], list[Flip]]:
-    """Return the observations whose value in a metric rose and those whose value fell, largest change first.
-
-    Of a metric that is not a mean of observations, those whose mean credit changed.
-    """
+    """Return the items whose value (see `item_values`) rose and those whose value fell, largest change first."""
     samples_before, samples_after = in_group(before, None), in_group(after, None)
-    if scorer.observe(metric) is not None:
-        values_before, values_after = (scorer.observations(report, metric, reading) or {} for report in (before, after))
-    else:
-        values_before, values_after = (
-            {item: mean_credit(samples, reading) for item, samples in items.items()}
-            for items in (
-                _also_scored_in(samples_after, samples_before, reading),
-                _also_scored_in(samples_before, samples_after, reading),
-            )
+    values_before, values_after = (scorer.observations(report, metric, reading) for report in (before, after))
+    if values_before is None or values_after is None:
+        scored_in_both = (
+            _also_scored_in(samples_after, samples_before, reading),
+            _also_scored_in(samples_before, samples_after, reading),
         )
-    changed = []
+        values_before, values_after = (_mean_credits(samples, reading) for samples in scored_in_both)
+    flips = []
     for item, value_before in values_before.items():
         value_after = values_after.get(item)
         if value_before is None or value_after is None or round(value_after - value_before, DECIMALS) == 0:
             continue
         outcomes = _outcomes(samples_before[item], reading), _outcomes(samples_after[item], reading)
-        changed.append(Flip(item=item, before=value_before, after=value_after, outcomes=outcomes))
-    changed.sort(key=lambda flip: -abs(flip.after - flip.before))
-    return [flip for flip in changed if flip.after > flip.before], [
-        flip for flip in changed if flip.after < flip.before
-    ]
+        flips.append(Flip(item=item, before=value_before, after=value_after, outcomes=outcomes))
+    flips.sort(key=lambda flip: -abs(flip.after - flip.before))
+    return [flip for flip in flips if flip.after > flip.before], [flip for flip in flips if flip.after < flip.before]
 
 
 def item_values(report: Report, scorer: AnyScorer, metric: str, reading: ReadingName) -> dict[str, float | None]:
     """Return each item's value in [0, 1]: in the metric if it is a mean over items, else its mean credit."""
-    if scorer.observe(metric) is not None:
-        return scorer.observations(report, metric, reading) or {}
-    return {item: mean_credit(rows, reading) for item, rows in by_observation(report.samples).items()}
+    values = scorer.observations(report, metric, reading)
+    return _mean_credits(by_observation(report.samples), reading) if values is None else values
+
+
+def _mean_credits(items: dict[str, list[SampleResult]], reading: ReadingName) -> dict[str, float | None]:
+    return {item: mean_credit(samples, reading) for item, samples in items.items()}
 
 
 def _also_scored_in(
     other_run: dict[str, list[SampleResult]], items: dict[str, list[SampleResult]], reading: ReadingName
 ) -> dict[str, list[SampleResult]]:
-    """Keep only the samples of items that the other run scored, so that runs are compared on the same samples."""
+    """Return the items with only those samples that the other run scored, so that both means are of the same ones."""
     scored = {
         (sample.qid, sample.sample)
         for samples in other_run.values()
@@ -323,8 +326,8 @@ def _also_scored_in(
     return {item: [s for s in samples if (s.qid, s.sample) in scored] for item, samples in items.items()}
 
 
-def _outcomes(members: list[SampleResult], reading: ReadingName) -> list[str]:
-    return [str(sample.reading(reading).outcome) for sample in members]
+def _outcomes(samples: list[SampleResult], reading: ReadingName) -> list[str]:
+    return [str(sample.reading(reading).outcome) for sample in samples]
 
 
 def _notes(before: Report, after: Report) -> list[str]:
@@ -341,7 +344,7 @@ def _notes(before: Report, after: Report) -> list[str]:
             notes.append(f"{number} only in the {which} run: excluded from all differences.")
     for report, which in ((before, "first"), (after, "second")):
         if report.unscored:
-            number, metrics = counted(report.unscored, "sample"), metrics_without_unscored(report)
+            number, metrics = counted(report.unscored, "sample"), metrics_leaving_out_unscored(report)
             notes.append(f"{number} of the {which} run unscored: excluded from the differences of {metrics}.")
     if before.provenance.data_digest is None:
         # Runs with different digests are not compared, so neither has one here.

@@ -74,14 +74,17 @@ def _judge_version(report: Report) -> str:
 
 
 def _grading_conditions(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
-    """Yield (condition, before, after); an empty text means unknown. The next two functions do the same."""
+    """Yield (condition, before, after) of the grading; an empty text means unknown."""
     yield "judge of programs, version", _judge_version(before), _judge_version(after)
     yield "grade's version", before.provenance.grade, after.provenance.grade
-    parts = [f"{report.part.n} of {report.part.of}" if report.part else "all" for report in (before, after)]
-    yield "part of the benchmark", parts[0], parts[1]
+    part_before, part_after = (
+        f"{report.part.n} of {report.part.of}" if report.part else "all" for report in (before, after)
+    )
+    yield "part of the benchmark", part_before, part_after
 
 
 def _judge_conditions(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
+    """Yield (condition, before, after) of the judges; an empty text means unknown."""
     first, second = before.provenance.judge, after.provenance.judge
     if first is None or second is None:
         return
@@ -90,6 +93,7 @@ def _judge_conditions(before: Report, after: Report) -> Iterator[tuple[str, str,
 
 
 def _sandbox_conditions(first: SandboxProvenance, second: SandboxProvenance) -> Iterator[tuple[str, str, str]]:
+    """Yield (condition, before, after) of the sandboxes; an empty text means unknown."""
     yield "timeout", _seconds(first.cpu_seconds), _seconds(second.cpu_seconds)
     yield "memory limit", _megabytes(first), _megabytes(second)
     yield "Python inside", first.python, second.python

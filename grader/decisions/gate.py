@@ -7,14 +7,16 @@ A gate with a drop of V is met only if the data rule out a larger drop, and fail
 one, each at the 5 % level (one-sided). Failures are corrected for the number of such gates (Holm): a run that should
 meet all of them fails one in at most 5 %. A run passes only if every gate is met, which needs no correction.
 
-Unscored samples leave a gate undecided only if they could decide it: it is met if it is met in their worst case, and
-failed if it fails in their best case. In a run, the worst case is that all of them are wrong; in a baseline, that all
-are right. The width of an interval stays that of the scored items.
+Unscored samples leave a gate undecided only if they could decide it. So each gate is decided twice, in their worst case
+(in a run: all of them are wrong; in a baseline: all are right) and in their best case. The gate has the state that both
+decisions have; if they differ, it is blocked. A case moves the value and its interval by a `shift` in points; the width
+of the interval stays that of the scored items. Without unscored samples both shifts are 0.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -34,7 +36,7 @@ from grader.statistics.paired import FEWEST_FOR_POWER, LEVEL, POWER_QUANTILE, p_
 from grader.statistics.quantiles import Z90, Z95
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from grader.decisions.thresholds import FailUnder, MaxDrop
     from grader.results import Metric, ReadingName, Report
@@ -58,7 +60,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     """The numbers behind the decision."""
     p_failed: float | None = None
-    """p value of the hypothesis that the true value meets the condition; None if the gate does no test."""
+    """p value of the hypothesis that the true value meets the gate: a small one is a failure. None: no test."""
     is_advisory: bool = False
     """Reported only: it decides nothing."""
 
@@ -80,14 +82,14 @@ def decide_all(
     if baseline is not None:
         if not drops:
             raise missing_margin_error(baseline, reading)
-        results += [decide_drop(report, baseline, drop, reading) for drop in drops]
+        results += [decide_max_drop(report, baseline, max_drop, reading) for max_drop in drops]
     return with_holm_correction(results)
 
 
 def decide_threshold(
     report: Report, threshold: FailUnder, reading: ReadingName, *, confident: bool = False
 ) -> GateResult:
-    """Decide a threshold as if it were the only gate; see `with_holm_correction`.
+    """Return the decision of a threshold before Holm's correction (see `with_holm_correction`).
 
     Raises UsageError for an unknown metric.
     """
@@ -95,12 +97,12 @@ def decide_threshold(
     return _with_part_note(result, report)
 
 
-def decide_drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName) -> GateResult:
-    """Decide a drop as if it were the only gate; see `with_holm_correction`.
+def decide_max_drop(report: Report, baseline: Report, max_drop: MaxDrop, reading: ReadingName) -> GateResult:
+    """Return the decision of a maximum drop before Holm's correction (see `with_holm_correction`).
 
     Raises UsageError for an unknown metric.
     """
-    return _with_part_note(_decide_drop(report, scorer_of(report), baseline, drop, reading), report)
+    return _with_part_note(_decide_max_drop(report, scorer_of(report), baseline, max_drop, reading), report)
 
 
 def _with_part_note(result: GateResult, report: Report) -> GateResult:
@@ -112,20 +114,17 @@ def _with_part_note(result: GateResult, report: Report) -> GateResult:
 
 def with_holm_correction(results: list[GateResult]) -> list[GateResult]:
     """Return the results; failures that are not significant beside the other gates are inconclusive (Holm, 5 %)."""
-    tests = [result for result in results if result.p_failed is not None]
-    p_values = iter(holm([result.p_failed or 0.0 for result in tests]))
-    return [
-        result if result.p_failed is None or next(p_values) < LEVEL else _failure_as_inconclusive(result, len(tests))
-        for result in results
-    ]
+    p_values = {index: result.p_failed for index, result in enumerate(results) if result.p_failed is not None}
+    corrected = results.copy()
+    for index, p_value in zip(p_values, holm(list(p_values.values())), strict=True):
+        if results[index].state == "not met" and p_value >= LEVEL:
+            corrected[index] = _failure_as_inconclusive(results[index], len(p_values))
+    return corrected
 
 
-def _failure_as_inconclusive(result: GateResult, gates: int) -> GateResult:
-    """Return the result; a failure as inconclusive, because it is not significant beside the other gates."""
-    if result.state != "not met":
-        return result
-    reason = f"{result.reason}; the failure is not significant as one of {gates} gates (Holm's correction)"
-    return msgspec.structs.replace(result, state="inconclusive", reason=reason)
+def _failure_as_inconclusive(failure: GateResult, gate_count: int) -> GateResult:
+    reason = f"{failure.reason}; the failure is not significant as one of {gate_count} gates (Holm's correction)"
+    return msgspec.structs.replace(failure, state="inconclusive", reason=reason)
 
 
 def check_baseline(baseline: Report, report: Report) -> None:
@@ -162,27 +161,22 @@ def exit_code(results: Sequence[GateResult], *, complete: bool = True) -> int:
 def _decide_threshold(
     report: Report, scorer: AnyScorer, threshold: FailUnder, reading: ReadingName, *, confident: bool
 ) -> GateResult:
+    """Decide a threshold: by the value or, if `confident`, by a test."""
     gate = f"{threshold.name}{_group_in_words(threshold.group)} >= {threshold.value:.10g} ({reading})"
-    metric = _metric(report, scorer, threshold.name, reading, threshold.group)
+    metric = _metric_with_value(report, scorer, threshold.name, reading, threshold.group)
     if metric is None:
         return _decide_without_value(report, threshold, reading, gate, confident=confident)
     unjudged = _unjudged_in_words(report, reading, threshold.group)
     reason = f"it is {_format_beside(metric.number, threshold.value)}{_interval_in_words(metric)}{unjudged}"
-    samples = [sample for members in in_group(report, threshold.group).values() for sample in members]
-    if reading == "careful" and (other_answers := other_answers_in_words(samples)):
+    group_samples = [sample for samples in in_group(report, threshold.group).values() for sample in samples]
+    if reading == "careful" and (other_answers := other_answers_in_words(group_samples)):
         reason += f"; {other_answers}"
     if 0 < threshold.value <= 1:
         reason += f"; values are percentages, so this threshold is {threshold.value:.10g} of 100"
-    if confident:
-        worst, best = (
-            _decide_with_test(metric, threshold, gate, reason, shift=value - metric.number)
-            for value in _worst_and_best(metric)
-        )
-    else:
-        worst, best = (
-            GateResult(gate=gate, state=_state(value, threshold), reason=reason) for value in _worst_and_best(metric)
-        )
-    return _combine_worst_and_best(worst, best, [report], _bounds_in_words(metric))
+    decide = partial(_decide_by_test if confident else _decide_by_value, metric, threshold, gate, reason)
+    worst_value, best_value = _worst_and_best(metric)
+    shifts = worst_value - metric.number, best_value - metric.number
+    return _decide_worst_and_best(decide, shifts, [report], _bounds_in_words(metric))
 
 
 def _decide_without_value(
@@ -194,7 +188,8 @@ def _decide_without_value(
     state: State = "blocked"
     if metric is not None and metric.bounds is not msgspec.UNSET and not confident:
         worst, best = (_state(value, threshold) for value in metric.bounds)
-        state = worst if worst == best else "blocked"
+        if worst == best:
+            state = worst
     return GateResult(gate=gate, state=state, reason=reason)
 
 
@@ -202,11 +197,15 @@ def _state(value: float, threshold: FailUnder) -> State:
     return "met" if value >= threshold.value - ROUNDING else "not met"
 
 
-def _decide_with_test(metric: Metric, threshold: FailUnder, gate: str, reason: str, *, shift: float) -> GateResult:
-    """Decide a threshold by a one-sided test at the 5 % level, as if value and interval were higher by `shift`."""
+def _decide_by_value(metric: Metric, threshold: FailUnder, gate: str, reason: str, shift: float) -> GateResult:
+    return GateResult(gate=gate, state=_state(metric.number + shift, threshold), reason=reason)
+
+
+def _decide_by_test(metric: Metric, threshold: FailUnder, gate: str, reason: str, shift: float) -> GateResult:
+    """Decide a threshold by a one-sided test at the 5 % level."""
     if metric.ci95 is None:
         raise UsageError(f"--confident: {threshold.name} has no interval. Compare its value: remove --confident.")
-    limit = threshold.value - shift
+    limit = threshold.value - shift  # moving the limit down is moving value and interval up
     is_met = metric.number >= limit - ROUNDING
     interval = metric.ci95[0] / 100, metric.ci95[1] / 100
     p_value = one_sided_p_value(metric.number / 100, interval, limit / 100)
@@ -226,19 +225,19 @@ def _decide_with_test(metric: Metric, threshold: FailUnder, gate: str, reason: s
 # --- drops --------------------------------------------------------------------------------------------------------
 
 
-def _decide_drop(
-    report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, reading: ReadingName
+def _decide_max_drop(
+    report: Report, scorer: AnyScorer, baseline: Report, max_drop: MaxDrop, reading: ReadingName
 ) -> GateResult:
-    """Decide a drop: blocked if it cannot be compared, else by a test, with unscored samples in both extreme cases."""
+    """Decide a maximum drop: by a test, unless both runs graded the same outputs. Blocked if they do not compare."""
     first_metric = next((metric.name for run in (report, baseline) for metric in run.metrics), "the metric")
-    name, group = drop.name or first_metric, drop.group
-    amount = f"{drop.value:.10g} {'% of its value' if drop.is_relative else 'points'}"
-    gate = f"{name}{_group_in_words(group)} no more than {amount} below the baseline ({reading})"
+    name, group = max_drop.name or first_metric, max_drop.group
+    limit = f"{max_drop.value:.10g} {'% of its value' if max_drop.is_relative else 'points'}"
+    gate = f"{name}{_group_in_words(group)} no more than {limit} below the baseline ({reading})"
     try:
         check_baseline(baseline, report)
     except UsageError as error:
         return GateResult(gate=gate, state="blocked", reason=str(error))
-    now, before = _metric(report, scorer, name, reading, group), baseline.metric(name, reading, group)
+    now, before = _metric_with_value(report, scorer, name, reading, group), baseline.metric(name, reading, group)
     if now is None:
         return GateResult(gate=gate, state="blocked", reason=_why_no_value(report, name, reading, group))
     if before is None or before.value is None:
@@ -246,44 +245,51 @@ def _decide_drop(
     compared = scorer.compare(Side(baseline, reading), Side(report, reading), name, group)
     if compared is None:
         raise UsageError(f"--max-drop {name}: a difference in this metric cannot be tested; name another one.")
-    change, allowed = compared.difference, drop.points(before.number)
-    worst_shift = best_shift = 0.0
-    if bounds := f"{_bounds_in_words(now)}{_bounds_in_words(before, ' before')}":
-        # The difference is that of the pairs in which both samples are scored; the worst and the best are of all items.
-        (worst_now, best_now), (worst_before, best_before) = _worst_and_best(now), _worst_and_best(before)
-        worst_shift = worst_now - best_before - change.value
-        best_shift = best_now - worst_before - change.value
+    margin = max_drop.points(before.number)
     if same_outputs(baseline, report) and compared.after >= compared.before - ROUNDING:
-        worst, best = (_decide_without_test(gate, allowed, shift) for shift in (worst_shift, best_shift))
+        decide = partial(_decide_without_test, gate, margin)
     else:
-        reason = _drop_reason(report, baseline, compared, allowed)
-        worst, best = (
-            _decide_with_interval(gate, reason, change, allowed, shift) for shift in (worst_shift, best_shift)
-        )
-    return _combine_worst_and_best(worst, best, [report, baseline], bounds)
+        reason = _drop_reason(report, baseline, compared, margin)
+        decide = partial(_decide_by_interval, gate, reason, compared.difference, margin)
+    bounds = f"{_bounds_in_words(now)}{_bounds_in_words(before, ' before')}"
+    shifts = _change_shifts(before, now, compared.difference)
+    return _decide_worst_and_best(decide, shifts, [report, baseline], bounds)
 
 
-def _decide_without_test(gate: str, allowed: float, shift: float) -> GateResult:
-    """Decide a drop of a run that graded the baseline's outputs again and did not get worse: no chance is in it.
+def _change_shifts(before: Metric, now: Metric, change: Difference) -> tuple[float, float]:
+    """Return how far the worst and the best case of unscored samples are from a change.
 
-    `shift`: how much unscored samples could add to the change.
+    The change is that of the pairs in which both samples are scored; the worst and the best case are of all items.
     """
-    state: State = "met" if shift >= -allowed - ROUNDING else "inconclusive"
+    if not (before.is_partial or now.is_partial):
+        return 0.0, 0.0
+    (worst_before, best_before), (worst_now, best_now) = _worst_and_best(before), _worst_and_best(now)
+    worst_change, best_change = worst_now - best_before, best_now - worst_before
+    return worst_change - change.value, best_change - change.value
+
+
+def _decide_without_test(gate: str, margin: float, shift: float) -> GateResult:
+    """Decide a drop of a run that graded the baseline's outputs again and did not get worse.
+
+    The outputs are the same, so nothing is random. Unscored samples could make a drop too large, which proves none.
+    """
+    state: State = "met" if shift >= -margin - ROUNDING else "inconclusive"
     return GateResult(gate=gate, state=state, reason="both runs graded the same outputs")
 
 
-def _decide_with_interval(gate: str, reason: str, change: Difference, allowed: float, shift: float) -> GateResult:
-    """Decide a drop by the one-sided bounds of the change. `shift`: how much unscored samples could add to it."""
+def _decide_by_interval(gate: str, reason: str, change: Difference, margin: float, shift: float) -> GateResult:
+    """Decide a drop by the ends of the 90 % interval, each of which is a one-sided bound at the 5 % level."""
     low, high = change.ci90[0] + shift, change.ci90[1] + shift
-    if low >= -allowed:
+    if low >= -margin:
         state: State = "met"
     else:
-        state = "not met" if high < -allowed else "inconclusive"
-    p_failed = p_value_at_least(-allowed, [(Z90, high), (Z95, change.ci95[1] + shift)])
-    return GateResult(gate=gate, state=state, reason=reason, p_failed=p_failed)
+        state = "not met" if high < -margin else "inconclusive"
+    # Holm's correction needs more than the state at 5 %: two upper bounds with their quantiles give the p value.
+    upper_bounds = [(Z90, high), (Z95, change.ci95[1] + shift)]
+    return GateResult(gate=gate, state=state, reason=reason, p_failed=p_value_at_least(-margin, upper_bounds))
 
 
-def _drop_reason(report: Report, baseline: Report, compared: MetricComparison, allowed: float) -> str:
+def _drop_reason(report: Report, baseline: Report, compared: MetricComparison, margin: float) -> str:
     change = compared.difference
     low, high = change.ci90
     reason = (
@@ -292,22 +298,24 @@ def _drop_reason(report: Report, baseline: Report, compared: MetricComparison, a
     )
     if same_outputs(baseline, report):
         reason += "; the outputs are the same, so only the grading differs (judge, limits or version)"
-    if low < -allowed <= high:
-        reason += _distance_in_words(change, allowed)
+    if low < -margin <= high:
+        reason += f"; this is {abs(change.value + margin):.2f} points from the allowed drop{_power_hint(change)}"
     if differences := conditions.differences(baseline, report):
         reason += f"; the runs had different conditions: {conditions.in_words(differences)}"
     return reason
 
 
-def _distance_in_words(change: Difference, allowed: float) -> str:
-    """Return how far the change is from the allowed drop (in points), and how far it should be."""
-    distance = abs(change.value + allowed)
-    needed = (change.ci90[1] - change.ci90[0]) / 2 * (1 + POWER_QUANTILE / Z90)
-    sentence = f"; this is {distance:.2f} points from the allowed drop"
-    if change.n < FEWEST_FOR_POWER or not 0 < needed < 100:
-        return sentence
+def _power_hint(change: Difference) -> str:
+    """Return how far from the allowed drop a change is decided with 80 % power; empty if that is not meaningful.
+
+    The normal approximation does not hold for few pairs, and no change can be larger than the whole scale.
+    """
+    stderr = (change.ci90[1] - change.ci90[0]) / 2 / Z90
+    decidable = (Z90 + POWER_QUANTILE) * stderr
+    if change.n < FEWEST_FOR_POWER or not 0 < decidable < 100:
+        return ""
     return (
-        f"{sentence}, but {change.n} items decide a gate reliably (80 % power) only at {needed:.1f} points or more: "
+        f", but {change.n} items decide a gate reliably (80 % power) only at {decidable:.1f} points or more: "
         "allow a larger drop, or grade more items or samples"
     )
 
@@ -315,18 +323,18 @@ def _distance_in_words(change: Difference, allowed: float) -> str:
 # --- both ---------------------------------------------------------------------------------------------------------
 
 
-def _combine_worst_and_best(worst: GateResult, best: GateResult, reports: list[Report], bounds: str) -> GateResult:
-    """Return the decision that the worst and the best case of unscored samples have in common, else a blocked gate.
+def _decide_worst_and_best(
+    decide: Callable[[float], GateResult], shifts: tuple[float, float], reports: list[Report], bounds: str
+) -> GateResult:
+    """Return the decision for the worst and the best case of unscored samples; blocked if they have two states.
 
     `bounds`: the two cases in words; empty if nothing is unscored.
     """
-    common = None
-    if worst.state == "met":
-        common = worst
-    elif best.state in ("not met", worst.state):
-        common = best
-    if common is not None:
-        return msgspec.structs.replace(common, reason=common.reason + bounds)
+    worst, best = map(decide, shifts)
+    if worst.state == best.state:
+        # The decision that holds in both cases: the p value of a failure is that of the best case.
+        decision = worst if worst.state == "met" else best
+        return msgspec.structs.replace(decision, reason=decision.reason + bounds)
     unscored = [
         f"{report.unscored:,} of {len(report.samples):,} samples{run} are unscored{_unscored_reading(report)}"
         for report, run in zip(reports, ("", " of the baseline"), strict=False)
@@ -341,11 +349,7 @@ def _group_in_words(group: str | None) -> str:
 
 
 def _why_no_value(report: Report, name: str, reading: ReadingName, group: str | None) -> str:
-    """Return why a metric has no value.
-
-    If the report does not have the metric, its samples are unscored, or there are none. If it has the metric without a
-    value, nothing gave a verdict on its samples.
-    """
+    """Return why a metric has no value: nothing could be scored, or there are no answers, or nothing was judged."""
     metric = report.metric(name, reading, group)
     if metric is None and report.samples:
         return "none of its samples could be scored"
@@ -362,16 +366,20 @@ def _unscored_reading(report: Report) -> str:
     return f" in the {readings[0]} reading" if len(readings) == 1 else ""
 
 
-def _metric(report: Report, scorer: AnyScorer, name: str, reading: ReadingName, group: str | None) -> Metric | None:
-    """Return a metric with a value; None if it has none, because samples are unscored or not judged.
+def _metric_with_value(
+    report: Report, scorer: AnyScorer, name: str, reading: ReadingName, group: str | None
+) -> Metric | None:
+    """Return a metric that has a value; None if it has none, because its samples are unscored or not judged.
 
     Raises UsageError if the scorer never has this metric or group.
     """
     metric = report.metric(name, reading, group)
     if metric is not None:
         return metric if metric.value is not None else None
-    if report.metric(name, other_reading(reading), group) is not None or not report.metrics:
-        return None
+    if report.metric(name, other_reading(reading), group) is not None:
+        return None  # nothing is scored in this reading
+    if not report.metrics:
+        return None  # nothing is scored at all
     is_in_data = group is None or bool(in_group(report, group))
     if report.unscored and is_in_data and scorer.would_report_metric(report, name, group):
         return None  # it would exist if its samples had been scored
@@ -400,22 +408,20 @@ def _interval_in_words(metric: Metric) -> str:
 def _unjudged_in_words(report: Report, reading: ReadingName, group: str | None) -> str:
     """Return how many tasks of the group have no part in the value, because they are not judged; empty if none."""
     tasks = in_group(report, group).values()
-    unjudged = sum(not is_judged(members, reading) for members in tasks)
+    unjudged = sum(not is_judged(samples, reading) for samples in tasks)
     return f"; {unjudged} of {len(tasks)} tasks are not judged" if unjudged else ""
 
 
 def _worst_and_best(metric: Metric) -> tuple[float, float]:
     """Return the value if all unscored samples were wrong, and if all were right."""
-    if metric.bounds is msgspec.UNSET:
-        return metric.number, metric.number
-    return min(metric.number, metric.bounds[0]), max(metric.number, metric.bounds[1])
+    return (metric.number, metric.number) if metric.bounds is msgspec.UNSET else metric.bounds
 
 
-def _bounds_in_words(metric: Metric, when: str = "") -> str:
+def _bounds_in_words(metric: Metric, suffix: str = "") -> str:
     """Return the worst and the best case of unscored samples; empty if nothing is unscored."""
     if metric.bounds is msgspec.UNSET:
         return ""
-    return f"; with the unscored samples it is between {metric.bounds[0]:.2f} and {metric.bounds[1]:.2f}{when}"
+    return f"; with the unscored samples it is between {metric.bounds[0]:.2f} and {metric.bounds[1]:.2f}{suffix}"
 
 
 ASSUMED_CHANGING = 0.1
@@ -426,25 +432,25 @@ def missing_margin_error(baseline: Report, reading: ReadingName) -> UsageError:
     """Return the error for a baseline without a margin: noise alone would nearly always leave a gate of 0 undecided."""
     return UsageError(
         "--baseline needs --max-drop V: how many points this run may lose. With 0, an unchanged model would nearly "
-        f"always be inconclusive, because no number of items excludes every drop.{_suggested_margin(baseline, reading)}"
+        f"always be inconclusive, because no number of items excludes every drop.{_margin_hint(baseline, reading)}"
     )
 
 
-def _suggested_margin(baseline: Report, reading: ReadingName) -> str:
+def _margin_hint(baseline: Report, reading: ReadingName) -> str:
     """Return the smallest margin that an unchanged model meets with 80 % power; empty if the baseline cannot tell it.
 
-    Items with several samples show how much they change by chance; for others it is assumed.
+    Items with several samples show how much they change by chance; of items with one sample, `ASSUMED_CHANGING` change.
     """
     name = next((metric.name for metric in baseline.metrics), "")
     observe = scorer_of(baseline).observe(name)
-    tasks = values_by_round(baseline, observe, reading).values() if observe is not None else ()
-    shares = [math.fsum(values) / len(values) for values in tasks]
-    trials = [len(values) for values in tasks]
-    if len(shares) < 2:
+    items = values_by_round(baseline, observe, reading).values() if observe is not None else ()
+    item_means = [math.fsum(values) / len(values) for values in items]
+    sample_counts = [len(values) for values in items]
+    if len(item_means) < 2:
         return ""
-    margin = smallest_margin(shares, trials, ASSUMED_CHANGING)
-    assumption = "" if min(trials) > 1 else f" if {100 * ASSUMED_CHANGING:.0f} % of the items change by chance"
+    margin = smallest_margin(item_means, sample_counts, ASSUMED_CHANGING)
+    assumption = "" if min(sample_counts) > 1 else f" if {100 * ASSUMED_CHANGING:.0f} % of the items change by chance"
     return (
-        f" With the {len(shares)} items of this baseline, an unchanged model meets --max-drop {margin:.1f} in four of "
-        f"five runs{assumption}; a smaller margin needs more items or more samples of each."
+        f" With the {len(item_means)} items of this baseline, an unchanged model meets --max-drop {margin:.1f} in four "
+        f"of five runs{assumption}; a smaller margin needs more items or more samples of each."
     )

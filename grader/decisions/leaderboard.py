@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions import published
+from grader.decisions import conditions, published
 from grader.decisions.comparison import RunName, check_comparable, distinct_names
-from grader.decisions.conditions import differences, in_words, judge_of
 from grader.decisions.published import PublishedModel
 from grader.errors import UsageError
-from grader.results import READINGS, Metric, Part, ReadingName, Report, metrics_without_unscored
+from grader.results import READINGS, Metric, Part, ReadingName, Report, metrics_leaving_out_unscored
 from grader.scorers import declarations
 from grader.scorers.pairing import NothingPairedError, Side
 from grader.scorers.registry import scorer_of
@@ -96,48 +95,54 @@ def leaderboard(
     `with_published`: rank them among the published models of their benchmarks, too.
     """
     boards: list[list[NamedReport]] = []
-    reasons: dict[int, str] = {}
+    why_separate: dict[int, str] = {}
     for run in _with_distinct_names(runs):
         index, reason = _board_index(run, boards)
         if index is None:
-            reasons[len(boards)] = reason
+            why_separate[len(boards)] = reason
             boards.append([run])
         else:
             boards[index].append(run)
     return Leaderboard(
         reading=reading,
         boards=[
-            _board(members, reading, reasons[index], with_published=with_published)
-            for index, members in enumerate(boards)
+            _board(board_runs, reading, why_separate[index], with_published=with_published)
+            for index, board_runs in enumerate(boards)
         ],
     )
 
 
 def _with_distinct_names(runs: Sequence[NamedReport]) -> list[NamedReport]:
-    """Return the runs; two unrelated files of one name are not taken for one model on two benchmarks.
+    """Return the runs; those without a user's name and without a model get distinct names from their paths."""
+    unnamed = [index for index, (name, _) in enumerate(runs) if not (name.name or name.model)]
+    named_runs = list(runs)
+    names = _names_from_folders([runs[index] for index in unnamed]) or distinct_names([runs[i][0] for i in unnamed])
+    for index, name in zip(unnamed, names, strict=True):
+        named_runs[index] = name, runs[index][1]
+    return named_runs
 
-    Where file names repeat, the folder is the model: `m1/vstar`, `m1/gsm`, `m2/vstar` are two models, `m1` and `m2`.
+
+def _names_from_folders(runs: list[NamedReport]) -> list[RunName]:
+    """Return the runs' folders as the names of their models: `m1/vstar`, `m1/gsm`, `m2/vstar` are of `m1` and `m2`.
+
+    Empty if the folders do not seem to be models: no file name repeats, or a folder has two runs of one benchmark.
     """
-    unnamed = [(name, report) for name, report in runs if not (name.name or name.model)]
-    names = [name for name, _ in unnamed]
+    names = [name for name, _ in runs]
     folders = [str(PurePath(name.results).parent) for name in names]
     has_repeats = len({name.short for name in names}) < len(names)
-    in_folders = {(folder, report.benchmark) for folder, (_, report) in zip(folders, unnamed, strict=True)}
-    if has_repeats and len(in_folders) == len(names):
-        models = distinct_names([RunName(results=str(PurePath(folder, "run"))) for folder in folders])
-        names = [msgspec.structs.replace(name, name=model.name) for name, model in zip(names, models, strict=True)]
-    else:
-        names = distinct_names(names)
-    new_names = iter(names)
-    return [(name if name.name or name.model else next(new_names), report) for name, report in runs]
+    in_folders = {(folder, report.benchmark) for folder, (_, report) in zip(folders, runs, strict=True)}
+    if not has_repeats or len(in_folders) < len(runs):
+        return []
+    models = distinct_names([RunName(results=str(PurePath(folder, "run"))) for folder in folders])
+    return [msgspec.structs.replace(name, name=model.name) for name, model in zip(names, models, strict=True)]
 
 
 def _board_index(run: NamedReport, boards: list[list[NamedReport]]) -> tuple[int | None, str]:
     """Return the board of a run; or None, and why it does not fit the boards of its benchmark (empty: it has none)."""
     _, report = run
     reason = ""
-    for index, members in enumerate(boards):
-        name, first = members[0]
+    for index, board_runs in enumerate(boards):
+        name, first = board_runs[0]
         if (first.benchmark, first.split, first.protocol) != (report.benchmark, report.split, report.protocol):
             continue
         try:
@@ -156,35 +161,35 @@ def _check_fits(first: Report, report: Report) -> None:
         raise UsageError("These runs cannot be compared: they are of different parts of the benchmark.")
 
 
-def _board(members: list[NamedReport], reading: ReadingName, reason: str, *, with_published: bool) -> Board:
-    if len(members) > MOST_RUNS:
-        raise UsageError(f"{len(members)} runs of one benchmark; a leaderboard compares at most {MOST_RUNS}.")
-    metric = next((row.name for _, report in members for row in report.metrics), "")
-    ordered = sorted(members, key=lambda run: _sort_key(run[1], metric, reading))
+def _board(runs: list[NamedReport], reading: ReadingName, why_separate: str, *, with_published: bool) -> Board:
+    if len(runs) > MOST_RUNS:
+        raise UsageError(f"{len(runs)} runs of one benchmark; a leaderboard compares at most {MOST_RUNS}.")
+    metric = next((metric.name for _, report in runs for metric in report.metrics), "")
+    ordered = sorted(runs, key=lambda run: _sort_key(run[1], metric, reading))
     names, reports = distinct_names([name for name, _ in ordered]), [report for _, report in ordered]
     first = reports[0]
     models, notes = _published_models(names, reports, metric) if with_published else ([], [])
     # Published values are official ones.
-    rivals: dict[ReadingName, list[PublishedModel]] = {"official": models, "careful": []}
+    published_by_reading: dict[ReadingName, list[PublishedModel]] = {"official": models, "careful": []}
     return Board(
         benchmark=first.benchmark,
         title=declarations.name_of(first),
         split=first.split,
         protocol=first.protocol,
         part=first.part,
-        judge=judge_of(first),
+        judge=conditions.judge_of(first),
         metric=metric,
         runs=names,
-        rankings={name: _ranking(reports, metric, name, rivals[name]) for name in READINGS},
+        rankings={name: _ranking(reports, metric, name, published_by_reading[name]) for name in READINGS},
         published=models,
-        notes=[*([reason] if reason else []), *_notes(ordered), *notes],
+        notes=[*([why_separate] if why_separate else []), *_notes(ordered), *notes],
     )
 
 
-def _sort_key(report: Report, metric: str, reading: ReadingName) -> tuple[bool, float]:
-    """Return the key that sorts the highest value first, and runs without one last."""
-    row = report.metric(metric, reading)
-    value = None if row is None else row.value
+def _sort_key(report: Report, name: str, reading: ReadingName) -> tuple[bool, float]:
+    """Return the key that sorts the highest value first, and runs without a value last."""
+    metric = report.metric(name, reading)
+    value = None if metric is None else metric.value
     return value is None, -(value or 0.0)
 
 
@@ -200,7 +205,7 @@ def _published_models(
         return [], [f"The published models of {benchmark} are not shown: {why}."]
     notes = [f"Published: {known.source}."]
     for name, report in zip(names, reports, strict=True):
-        notes += published.notes(name.short, report, metric, known)
+        notes += published.setting_notes(name.short, report, metric, known)
     return published.models(reports, metric, known), notes
 
 
@@ -209,7 +214,7 @@ def _published_models(
 
 def _ranking(reports: list[Report], metric: str, reading: ReadingName, models: list[PublishedModel]) -> Ranking:
     """Return the ranks that the paired tests of all pairs of runs allow, corrected for their number (Holm)."""
-    values = [report.metric(metric, reading) for report in reports]
+    metrics = [report.metric(metric, reading) for report in reports]
     changes = dict(_changes(reports, metric, reading))
     p_values = holm([change.p_value for change in changes.values()])
     wins = [
@@ -217,62 +222,62 @@ def _ranking(reports: list[Report], metric: str, reading: ReadingName, models: l
         for ((first, second), change), p_value in zip(changes.items(), p_values, strict=True)
         if p_value < LEVEL
     ]
-    ranked = {run for pair in changes for run in pair}
+    ranked = {index for pair in changes for index in pair}
     if models:
         # A single run, too, has a rank among published models.
-        ranked |= {run for run, value in enumerate(values) if value is not None and value.value is not None}
+        ranked |= {index for index, row in enumerate(metrics) if row is not None and row.value is not None}
     ranks = [
-        _rank(run, wins, len(ranked), value, models) if run in ranked else None for run, value in enumerate(values)
+        _rank(index, wins, len(ranked), row, models) if index in ranked else None for index, row in enumerate(metrics)
     ]
     tests = list(dict.fromkeys(change.test for change in changes.values()))
-    return Ranking(values=values, ranks=ranks, tests=tests, comparisons=len(changes))
+    return Ranking(values=metrics, ranks=ranks, tests=tests, comparisons=len(changes))
 
 
 def _changes(reports: list[Report], metric: str, reading: ReadingName) -> Iterator[tuple[tuple[int, int], Difference]]:
     """Yield ((first, second), the change from the first run to the second) for each pair that can be compared."""
     scorer = scorer_of(reports[0])
     for pair in combinations(range(len(reports)), 2):
-        first, second = (reports[run] for run in pair)
-        values = [report.metric(metric, reading) for report in (first, second)]
-        if any(value is None or value.value is None for value in values):
+        first, second = (reports[index] for index in pair)
+        metrics = [report.metric(metric, reading) for report in (first, second)]
+        if any(row is None or row.value is None for row in metrics):
             continue
         with suppress(NothingPairedError):
             compared = scorer.compare(Side(first, reading), Side(second, reading), metric, None)
             if compared is None:
-                return
+                return  # differences in this metric cannot be tested, whatever the pair
             yield pair, compared.difference
 
 
 def _rank(
-    run: int, wins: list[tuple[int, int]], runs: int, value: Metric | None, models: list[PublishedModel]
+    index: int, wins: list[tuple[int, int]], run_count: int, metric: Metric | None, models: list[PublishedModel]
 ) -> tuple[int, int]:
     """Return the best and the worst rank that agree with all significant differences: `wins` (winner, loser).
 
     Published values have no intervals: they are better or worse if they are outside the interval of the run.
     """
-    low, high = (value.ci95 if value is not None else None) or (0.0, 100.0)
-    better = sum(loser == run for _, loser in wins) + sum(model.value > high for model in models)
-    worse = sum(winner == run for winner, _ in wins) + sum(model.value < low for model in models)
-    return 1 + better, runs + len(models) - worse
+    low, high = (metric.ci95 if metric is not None else None) or (0.0, 100.0)
+    better = sum(loser == index for _, loser in wins) + sum(model.value > high for model in models)
+    worse = sum(winner == index for winner, _ in wins) + sum(model.value < low for model in models)
+    return 1 + better, run_count + len(models) - worse
 
 
 # --- notes --------------------------------------------------------------------------------------------------------
 
 
-def _notes(members: list[NamedReport]) -> list[str]:
+def _notes(runs: list[NamedReport]) -> list[str]:
     notes = []
-    first_name, first = members[0]
-    for name, report in members:
-        conditions = differences(first, report)
-        if conditions:
-            notes.append(f"{first_name.short} and {name.short} had different conditions: {in_words(conditions)}.")
+    first_name, first = runs[0]
+    for name, report in runs:
+        if differences := conditions.differences(first, report):
+            in_words = conditions.in_words(differences)
+            notes.append(f"{first_name.short} and {name.short} had different conditions: {in_words}.")
         if report.unscored:
             number = counted(report.unscored, "sample")
-            notes.append(f"{number} of {name.short} unscored: excluded from {metrics_without_unscored(report)}.")
-    sizes = {len({sample.observation for sample in report.samples}) for _, report in members}
+            notes.append(f"{number} of {name.short} unscored: excluded from {metrics_leaving_out_unscored(report)}.")
+    sizes = {len({sample.observation for sample in report.samples}) for _, report in runs}
     if len(sizes) > 1:
         notes.append("The runs do not have the same items. Tests use the items that both runs have.")
-    outputs = [report.provenance.predictions_digest for _, report in members]
+    outputs = [report.provenance.predictions_digest for _, report in runs]
     if len(set(filter(None, outputs))) < len(list(filter(None, outputs))):
         notes.append("Some runs graded the same outputs.")
     return notes

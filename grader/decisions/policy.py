@@ -66,12 +66,11 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         check_percentage(value, text)
         return FailUnder(name=self.metric, group=self.group, value=value)
 
-    def allowed_drop(self) -> MaxDrop | None:
-        """Return the allowed drop, or None without `max_drop`; raises UsageError if `max_drop` is not valid."""
+    def parsed_max_drop(self) -> MaxDrop | None:
+        """Return `max_drop` as a condition, or None without it; raises UsageError if it is not valid."""
         if self.max_drop is None:
             return None
-        drop = parse_max_drop(str(self.max_drop))
-        return msgspec.structs.replace(drop, name=self.metric, group=self.group)
+        return msgspec.structs.replace(parse_max_drop(str(self.max_drop)), name=self.metric, group=self.group)
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -122,7 +121,7 @@ def _gate_problem(gate: Gate) -> str:
         return f"group = {gate.group!r}: write it like category=attributes"
     try:
         gate.threshold()
-        gate.allowed_drop()
+        gate.parsed_max_drop()
     except UsageError as error:
         return str(error)
     return ""
@@ -137,9 +136,11 @@ def decide(
     """
     if baselines is None and any(gate.max_drop is not None for gate in policy.gate):
         raise UsageError(f"{name} has a gate with max_drop, which needs --baseline FOLDER.")
-    decided = [result for gate in policy.gate for result in _decide(gate, runs, baselines or ())]
-    corrected = iter(gates.with_holm_correction([result for result in decided if not result.is_advisory]))
-    results = [result if result.is_advisory else next(corrected) for result in decided]
+    results = [result for gate in policy.gate for result in _decide(gate, runs, baselines or ())]
+    required = [index for index, result in enumerate(results) if not result.is_advisory]
+    corrected = gates.with_holm_correction([results[index] for index in required])
+    for index, result in zip(required, corrected, strict=True):
+        results[index] = result
     return Decisions(policy=name, gates=results, exit_code=gates.exit_code(results))
 
 
@@ -158,14 +159,14 @@ def _decide(gate: Gate, runs: Sequence[ReportOfFile], baselines: Sequence[Report
             condition = f"{threshold.name} >= {threshold.value:.10g}"
             result = GateResult(gate=condition, state="blocked", reason=str(error))
         results.append(result)
-    if (drop := gate.allowed_drop()) is not None:
+    if (max_drop := gate.parsed_max_drop()) is not None:
         try:
             report = _report_for(gate, runs, "results")
             baseline_gate = msgspec.structs.replace(gate, split=report.split, protocol=report.protocol)
             baseline = _report_for(baseline_gate, baselines, "baseline")
-            result = gates.decide_drop(report, baseline, drop, gate.reading)
+            result = gates.decide_max_drop(report, baseline, max_drop, gate.reading)
         except _NoReportError as error:
-            result = GateResult(gate=f"max_drop of {drop.name}", state="blocked", reason=str(error))
+            result = GateResult(gate=f"max_drop of {max_drop.name}", state="blocked", reason=str(error))
         results.append(result)
     return [
         msgspec.structs.replace(result, gate=f"{gate.results_of}: {result.gate}", is_advisory=gate.advisory)

@@ -64,25 +64,28 @@ def why_not_comparable(report: Report, published: Published) -> str:
 def models(reports: Iterable[Report], metric: str, published: Published) -> list[PublishedModel]:
     """Return the published models in the prompt modes of these runs, the best first."""
     modes = dict.fromkeys(_mode(report, published) for report in reports)
-    rows = [
+    in_modes = [
         PublishedModel(model=name, mode=published.modes[mode], value=values[mode][metric])
         for name, values in published.models.items()
         for mode in modes
         if metric in values.get(mode, {})
     ]
-    return sorted(rows, key=lambda model: -model.value)
+    return sorted(in_modes, key=lambda model: -model.value)
 
 
-def notes(name: str, report: Report, metric: str, published: Published) -> Iterator[str]:
+def setting_notes(name: str, report: Report, metric: str, published: Published) -> Iterator[str]:
     """Yield the settings of a run that differ from the published ones, or are unknown."""
     if not _published_mode(report, published):
         mode = published.modes[_mode(report, published)]
         yield f"{name}: its file does not say a published prompt mode; it is shown among {mode}."
-    samples = max(len(members) for members in by_task(report.samples).values())
-    published_samples = published.samples.get(metric, samples)
-    if samples != published_samples:
-        theirs = counted(published_samples, "sample")
-        yield f"{name}: {metric} is from {counted(samples, 'sample')} of a task, the published one from {theirs}."
+    sample_count = max(len(samples) for samples in by_task(report.samples).values())
+    published_count = published.samples.get(metric, sample_count)
+    if sample_count != published_count:
+        published_samples = counted(published_count, "sample")
+        yield (
+            f"{name}: {metric} is from {counted(sample_count, 'sample')} of a task, "
+            f"the published one from {published_samples}."
+        )
 
 
 def _mode(report: Report, published: Published) -> str:

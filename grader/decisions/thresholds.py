@@ -72,13 +72,13 @@ def parse_max_drop(text: str) -> MaxDrop:
     match = _DROP.fullmatch(text.strip())
     amount = match["value"].rstrip() if match else ""
     value = _parse_number(amount.removesuffix("%"))
-    if match is None or value is None or not 0 <= value < 1000:
+    if match is None or value is None or value < 0:
         raise UsageError(f"{text!r}: write it like 2 or pass@1=2, in points, or 3% of the baseline; not below 0.")
     return MaxDrop(name=match["name"], value=value, is_relative=amount.endswith("%"))
 
 
 def _parse_number(text: str) -> float | None:
-    """Return a finite number; None if the text is none."""
+    """Return the finite number that a text is; None if it is not a number, or not finite."""
     try:
         value = float(text)
     except ValueError:

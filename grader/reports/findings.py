@@ -10,7 +10,7 @@ from grader.decisions import readings
 from grader.reports import provenance
 from grader.reports.document import note_text
 from grader.reports.why import outcome_name, why_unscored
-from grader.results import metrics_without_unscored
+from grader.results import metrics_leaving_out_unscored
 from grader.results.groups import by_observation, by_task
 from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
@@ -44,7 +44,7 @@ class Findings:
     provenance: Mapping[str, Any]
     """How the run was made."""
     why_unscored: str
-    metrics_without_unscored: str
+    metrics_leaving_out_unscored: str
     """The metrics from which unscored samples are excluded."""
 
     @property
@@ -81,7 +81,7 @@ def findings_of(report: Report) -> Findings:
         summary=scorer.summary(report),
         pairs=report.pairs(),
         differing_samples=report.differences(),
-        metrics_without_unscored=metrics_without_unscored(report),
+        metrics_leaving_out_unscored=metrics_leaving_out_unscored(report),
         official_notes=report.official_notes(),
         between_readings=readings.in_words(report),
         notes=[note_text(note) for note in report.notes],

@@ -139,32 +139,29 @@ class SampleResult(msgspec.Struct, Generic[SampleFacts], frozen=True, kw_only=Tr
     def differs(self) -> bool:
         """Whether the readings disagree on the outcome, the answer, the credit or a part that a metric counts.
 
-        A reading that does not judge the task disagrees with nothing. Two right answers may be written differently.
+        A reading that does not judge the task disagrees with nothing.
         """
         if self.careful.outcome is Outcome.NOT_JUDGED:
             return False
         official, careful = (
+            # The answers of two right readings are not compared: the readings may write one answer differently.
             (reading.outcome, None if reading.points >= 1 else reading.answer, reading.credit)
             for reading in (self.official, self.careful)
         )
         return official != careful or facts_as(Facts, self.facts).parts_differ
 
     def explaining_call(self, reading: Reading) -> FirstDifference | None:
-        """Return the first call that explains why a reading gives no credit, if its detail does not name it already.
+        """Return the first call with a wrong answer, to explain why a reading gives no credit; None: it adds nothing.
 
-        None also if both answers have the same text (they differ in what the call prints or changes), and for a reply
-        without a program.
+        It adds nothing for a reply without a program, if both answers have the same text (they differ in what the call
+        prints or changes), or if the reading's detail names the call.
         """
         first = self.calls.first if isinstance(self.calls, Calls) else None
-        if (
-            first is None
-            or reading.points >= 1
-            or reading.outcome is Outcome.NO_ANSWER
-            or first.expected == first.returned
-            or first.call in reading.detail
-        ):
+        if first is None or reading.points >= 1 or reading.outcome is Outcome.NO_ANSWER:
             return None
-        return first
+        has_same_text = first.expected == first.returned
+        is_in_detail = first.call in reading.detail
+        return None if has_same_text or is_in_detail else first
 
     @property
     def observation(self) -> str:
@@ -216,7 +213,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_partial(self) -> bool:
-        """Whether unscored samples are left out of the value."""
+        """Whether the value leaves out unscored samples."""
         return self.bounds is not msgspec.UNSET
 
     @property
@@ -351,9 +348,9 @@ class Report(msgspec.Struct, Generic[SampleFacts, RunFacts], frozen=True, kw_onl
 
     def metric(self, name: str, reading: ReadingName = "official", group: str | None = None) -> Metric | None:
         """Return the named metric, or None if this report does not have it."""
-        for row in self.metrics:
-            if (row.name, row.reading, row.group) == (name, reading, group):
-                return row
+        for metric in self.metrics:
+            if (metric.name, metric.reading, metric.group) == (name, reading, group):
+                return metric
         return None
 
     def pairs(self) -> dict[tuple[str, str | None], Pair]:
@@ -405,29 +402,24 @@ def _shorten(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in shortened)
 
 
-def metrics_without_unscored(report: Report) -> str:
+def metrics_leaving_out_unscored(report: Report) -> str:
     """Return the metrics that leave out the unscored samples: `all metrics`, or names (`accuracy and recall`).
 
-    Some metrics need only a part of a verdict, which an unscored sample may have; they leave out none. `all metrics`
-    is also the answer if there is nothing to tell apart: no metric leaves out samples.
+    A metric that needs only a part of a verdict, which an unscored sample may have, leaves out none. `all metrics` is
+    also the answer if no metric says that it leaves out samples.
     """
-    overall = report.overall()
-    partial: dict[str, list[str]] = {}
+    readings: dict[str, list[str]] = {}
     has_complete = False
-    for name, pair in overall.items():
+    for name, pair in report.overall().items():
         for reading, metric in zip(READINGS, pair, strict=True):
-            if metric is None:
-                is_partial = getattr(report.unscored_by_reading, reading) > 0
-            else:
-                is_partial = metric.is_partial
-                has_complete = has_complete or not is_partial
-            if is_partial:
-                partial.setdefault(name, []).append(reading)
-    if not partial or not has_complete:
+            has_complete = has_complete or (metric is not None and not metric.is_partial)
+            # A metric that a reading does not have would be of its unscored samples, so they are all left out.
+            has_only_unscored = metric is None and getattr(report.unscored_by_reading, reading) > 0
+            if has_only_unscored or (metric is not None and metric.is_partial):
+                readings.setdefault(name, []).append(reading)
+    if not readings or not has_complete:
         return "all metrics"
-    *names, last = [
-        name if len(readings) == len(READINGS) else f"{name} ({readings[0]})" for name, readings in partial.items()
-    ]
+    *names, last = [name if len(of) == len(READINGS) else f"{name} ({of[0]})" for name, of in readings.items()]
     return f"{', '.join(names)} and {last}" if names else last
 
 

@@ -298,8 +298,8 @@ def _unscored(run: Findings) -> Iterator[Section]:
     how_shown = f" ({' and '.join(signs)})" if signs else ""
     yield Section(
         title=f"{report.unscored:,} of {counted(len(report.samples), 'sample')} unscored",
-        lead=f"Why: {run.why_unscored}. Excluded from {run.metrics_without_unscored}{how_shown}, counted neither as "
-        "correct nor as wrong.",
+        lead=f"Why: {run.why_unscored}. Excluded from {run.metrics_leaving_out_unscored}{how_shown}, counted neither "
+        "as correct nor as wrong.",
         parts=[table] if partial else [],
     )
 

@@ -129,7 +129,7 @@ def _run(run: PageRun) -> dict[str, object]:
         "notes": [*findings.between_readings, *findings.notes],
         "unscored": report.unscored,
         "whyUnscored": findings.why_unscored,
-        "excludedFrom": findings.metrics_without_unscored,
+        "excludedFrom": findings.metrics_leaving_out_unscored,
         "gaps": [{"what": gap.what, "why": gap.why} for gap in run.material.gaps],
     }
 
