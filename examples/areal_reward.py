@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from grader.integrations import shapes
-from grader.integrations.rewards import pool_of
+from grader.integrations.rewards import get_pool
 
 
 def reward(prompt: str, completions: str, prompt_ids: list[int], completion_ids: list[int], **row: Any) -> float:
     """Return the reward of a completion; raises RuntimeError for an unscored one."""
     del prompt, prompt_ids, completion_ids
-    pool, task = pool_of(), row["task"]
+    pool, task = get_pool(), row["task"]
     (result,) = pool.grade_samples([(task if isinstance(task, str) else shapes.any_of(task), completions)])
     found = result.reward
     if found is None:

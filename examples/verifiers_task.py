@@ -11,7 +11,7 @@ from typing import Any
 import verifiers.v1 as vf
 
 from grader.integrations import shapes
-from grader.integrations.rewards import pool_of
+from grader.integrations.rewards import get_pool
 
 
 class GradedData(vf.TaskData):
@@ -26,7 +26,7 @@ class Graded(vf.Task[GradedData]):
     @vf.reward
     async def graded(self, trace: vf.Trace) -> float:
         """Return the reward of the last reply; raises RuntimeError if it is unscored."""
-        pool, task = pool_of(), self.data.task
+        pool, task = get_pool(), self.data.task
         sample = task if isinstance(task, str) else shapes.any_of(task), trace.last_reply
         (result,) = await pool.grade_samples_async([sample])
         found = result.reward

@@ -79,7 +79,7 @@ def _show_dry_run(dry_run: DryRun, run_options: InferOptions) -> None:
 def _show(result: Result, run_options: InferOptions, *, quiet: bool) -> None:
     """Print the run's result; warnings and errors are printed with --quiet as well."""
     summary, written = result.summary, result.written
-    for path in () if quiet else result.set_aside:
+    for path in () if quiet else result.backup_paths:
         say(f"The earlier file is kept as {path}")
     for stage, count in summary.truncated.items():
         say(_truncation(stage, count))

@@ -32,7 +32,7 @@ from grader.scorers.pairing import Side
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import holm
 from grader.statistics.intervals import one_sided_p_value
-from grader.statistics.paired import FEWEST_FOR_POWER, LEVEL, POWER_QUANTILE, p_value_at_least, smallest_margin
+from grader.statistics.paired import FEWEST_FOR_POWER, LEVEL, POWER_QUANTILE, p_value_of_reaching, smallest_margin
 from grader.statistics.quantiles import Z90, Z95
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ def _decide_by_interval(gate: str, reason: str, change: Difference, margin: floa
         state = "not met" if high < -margin else "inconclusive"
     # Holm's correction needs more than the state at 5 %: two upper bounds with their quantiles give the p value.
     upper_bounds = [(Z90, high), (Z95, change.ci95[1] + shift)]
-    return GateResult(gate=gate, state=state, reason=reason, p_failed=p_value_at_least(-margin, upper_bounds))
+    return GateResult(gate=gate, state=state, reason=reason, p_failed=p_value_of_reaching(-margin, upper_bounds))
 
 
 def _drop_reason(report: Report, baseline: Report, compared: MetricComparison, margin: float) -> str:

@@ -41,7 +41,7 @@ class Executor(ABC):
         """End every sandbox, and save the cache."""
 
     @abstractmethod
-    def begin(self, lint: int = 0) -> None:
+    def begin(self, lint_jobs: int = 0) -> None:
         """Announce that jobs will come soon: start now what takes long to start.
 
         `lint`: at least so many lint jobs will come first. Call it again if there will be more than `FEW_LINTS`.

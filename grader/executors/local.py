@@ -49,10 +49,10 @@ class Local(Executor):
         finally:
             self._close_cache()
 
-    def begin(self, lint: int = 0) -> None:
+    def begin(self, lint_jobs: int = 0) -> None:
         """Start, in the background, the sandboxes that lint, judge and answer."""
-        if lint:
-            self.queue.begin("linting", lint)
+        if lint_jobs:
+            self.queue.begin("linting", lint_jobs)
         self.queue.begin("judging")
         self.queue.begin("answering")
 

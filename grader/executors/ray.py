@@ -110,7 +110,7 @@ class Cluster(Executor):
         self._connection.__exit__(None, None, None)
         self._close_cache()
 
-    def begin(self, lint: int = 0) -> None:
+    def begin(self, lint_jobs: int = 0) -> None:
         """Do nothing: a worker process starts sandboxes with its first batch."""
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[str, Answer | str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.errors import InfrastructureError
-from grader.models.workers import TroubleReporter, in_threads
+from grader.models.workers import TroubleReporter, run_in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ def ask_all(
             client.connect()
     observer.phase("requests", sum(len(log.missing(conversation)) for conversation in pending))
     reporter = TroubleReporter(models, observer)
-    records = in_threads(converse, pending, concurrency, tick=reporter.report_if_due)
+    records = run_in_threads(converse, pending, concurrency, tick=reporter.report_if_due)
     try:
         for record in records:
             observer.advance(steps=record.attempts > 0)

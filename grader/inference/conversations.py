@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from grader.task import Task
 
 
-_CACHED_PICTURES = 64
+_CACHED_IMAGES = 64
 
 
 class RequestSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,12 +52,12 @@ def make_plan(
     for task in tasks.values():
         task_turns = turns(task)
         for sample in range(request_settings.samples):
-            steps = tuple(_step(turn, task, image, request_settings, sample) for turn in task_turns)
+            steps = tuple(_make_step(turn, task, image, request_settings, sample) for turn in task_turns)
             conversations.append(Conversation(qid=task.id, sample=sample, steps=steps))
     return Plan(conversations=tuple(conversations), model=request_settings.model, coder=request_settings.coder)
 
 
-def _step(
+def _make_step(
     turn: Turn, task: Task, image: Callable[[Task], bytes | None], request_settings: RequestSettings, sample: int
 ) -> Step:
     """Return the request of one turn for one sample; its messages are built, and its image read, when it is sent."""
@@ -72,7 +72,7 @@ def _step(
     return Step(
         stage=turn.stage,
         build=build,
-        settings=_settings(turn, request_settings, sample),
+        settings=_sample_settings(turn, request_settings, sample),
         shows_images=shows_images,
         by_coder=turn.by_coder,
         stop=turn.stop,
@@ -81,7 +81,7 @@ def _step(
     )
 
 
-def _settings(turn: Turn, request_settings: RequestSettings, sample: int) -> dict[str, Any]:
+def _sample_settings(turn: Turn, request_settings: RequestSettings, sample: int) -> dict[str, Any]:
     settings = dict(request_settings.settings)
     if turn.is_greedy and settings.get("temperature") is not None:
         settings["temperature"] = 0.0
@@ -103,7 +103,7 @@ def _parts(text: str, picture: Image | None) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-class Pictures:
+class TaskImages:
     """The images of a benchmark's tasks, as bytes of the data."""
 
     def __init__(
@@ -114,7 +114,7 @@ class Pictures:
         self._folder = folder_of(declared, split, data_path)
         self._images = Images(tasks, self._column, self._folder) if self._column is not None else None
         # Samples of one task are consecutive, and a request is built more than once.
-        self._read = functools.lru_cache(maxsize=_CACHED_PICTURES)(self._read_picture)
+        self._read = functools.lru_cache(maxsize=_CACHED_IMAGES)(self._read_image)
 
     def read(self, task: Task) -> bytes | None:
         """Return a task's image; None if its benchmark or its row has no image."""
@@ -145,6 +145,6 @@ class Pictures:
             return option.capitalize()
         return f"File names are relative to {self._folder.absolute()}: put the images there, or {option}"
 
-    def _read_picture(self, qid: str) -> bytes | None:
+    def _read_image(self, qid: str) -> bytes | None:
         picture = self._images.picture(self._tasks[qid]) if self._images is not None else None
         return picture.read_bytes() if isinstance(picture, Path) else picture

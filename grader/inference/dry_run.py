@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.models.messages import Text, images, size, wire
+from grader.models.messages import Text, image_size, images, wire
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ def _text_tokens(messages: tuple[Message, ...]) -> float:
 
 
 def _image_tokens(messages: tuple[Message, ...]) -> int:
-    sizes = (size(image.data) for image in images(messages))
+    sizes = (image_size(image.data) for image in images(messages))
     return sum(math.ceil(width * height / _PIXELS_A_TOKEN) for width, height in sizes)
 
 

@@ -42,7 +42,7 @@ class Log:
         on_reply: Callable[[Log, RequestRecord], object] = lambda _log, _record: None,
     ) -> None:
         self.path = path
-        self.set_aside: Path | None = None
+        self.backup_path: Path | None = None
         """The new path of the earlier file, with `fresh`."""
         self.failures: dict[Key, str] = {}
         """Why requests failed that have no reply since then; the last failure comes last."""
@@ -147,8 +147,8 @@ class Log:
                 f"Another run is writing {self.path}. Wait until it has ended, or give this run another -o."
             ) from None
         if fresh and self.path.is_file() and self.path.stat().st_size:
-            self.set_aside = free_name(self.path)
-            self.path.rename(self.set_aside)
+            self.backup_path = unused_backup_path(self.path)
+            self.path.rename(self.backup_path)
 
     def _open_writer(self) -> FileIO:
         try:
@@ -178,7 +178,7 @@ class Log:
 _RECORD = msgspec.json.Decoder(RequestRecord)
 
 
-def free_name(path: Path) -> Path:
+def unused_backup_path(path: Path) -> Path:
     """Return an unused name beside `path`: `<stem>_old-1<suffix>`, ..."""
     for number in range(1, 10_000):
         name = path.with_name(f"{path.stem}_old-{number}{path.suffix}")

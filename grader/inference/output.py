@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from grader.models.model import RequestRecord
 
 
-class Written(msgspec.Struct, kw_only=True):
+class OutputSummary(msgspec.Struct, kw_only=True):
     """What is in a prediction file."""
 
     predictions: int = 0
@@ -28,12 +28,12 @@ class Written(msgspec.Struct, kw_only=True):
     """Number of samples at a temperature above 0 that are identical to an earlier sample of their task."""
 
 
-def write(path: Path, plan: Plan, log: Log) -> Written:
+def write(path: Path, plan: Plan, log: Log) -> OutputSummary:
     """Write the prediction file in one step (JSON Lines for `.jsonl`), task by task.
 
     If there are no predictions, nothing is written. Raises OSError.
     """
-    written = Written()
+    written = OutputSummary()
     complete = [conversation for conversation in plan.conversations if not log.missing(conversation)]
     if not complete:
         return written
@@ -48,7 +48,7 @@ def write(path: Path, plan: Plan, log: Log) -> Written:
     return written
 
 
-def _records(task: list[Conversation], plan: Plan, log: Log, written: Written) -> Iterator[dict[str, Any]]:
+def _records(task: list[Conversation], plan: Plan, log: Log, written: OutputSummary) -> Iterator[dict[str, Any]]:
     """Yield one record per task, or one per sample if the samples of a task have different prompts."""
     replies = [log.reply(each.key(each.steps[-1])) for each in task]
     texts = [each.steps[-1].text(reply.content or "") for each, reply in zip(task, replies, strict=True)]

@@ -31,12 +31,12 @@ class ResumeCheck:
         self._samples = 1 + max((each.sample for each in plan.conversations), default=-1)
         self._differences: dict[str, list[str]] = defaultdict(list)
 
-    def see(self, log: Log, reply: RequestRecord) -> None:
+    def compare(self, log: Log, reply: RequestRecord) -> None:
         """Compare one reply."""
         for difference in self._differences_of(log, reply):
             self._differences[difference].append(reply.qid)
 
-    def conclude(self, path: Path) -> None:
+    def raise_differences(self, path: Path) -> None:
         """Raise UsageError, with the differences, if replies are from other requests."""
         if not self._differences:
             return
@@ -74,12 +74,12 @@ class ResumeCheck:
         request, model = conversation.request(step, texts), self._plan.model_of(step)
         if reply.model != model:
             yield f"model: {reply.model} in the file, {model} now"
-        yield from _settings(reply, request.recorded_settings())
+        yield from _setting_differences(reply, request.recorded_settings())
         if reply.prompt != request.prompt():
             yield "prompt: a different text was sent"
 
 
-def _settings(reply: RequestRecord, now: dict[str, object]) -> Iterator[str]:
+def _setting_differences(reply: RequestRecord, now: dict[str, object]) -> Iterator[str]:
     """Yield the settings in which a reply and the request of now differ."""
     # Compare after a round trip through JSON, in which tuples become lists.
     now = msgspec.json.decode(msgspec.json.encode(now))

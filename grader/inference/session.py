@@ -15,11 +15,11 @@ from grader.errors import GradeError, InfrastructureError, InterruptedRunError, 
 from grader.grading.inputs import make_setup
 from grader.inference import conversations, output
 from grader.inference.asking import ask_all, resume_advice
-from grader.inference.conversations import Pictures, RequestSettings
+from grader.inference.conversations import RequestSettings, TaskImages
 from grader.inference.dry_run import DryRun, estimate_run
-from grader.inference.log import Log, free_name
+from grader.inference.log import Log, unused_backup_path
 from grader.inference.options import InferOptions
-from grader.inference.output import InferSummary, Written, summarize
+from grader.inference.output import InferSummary, OutputSummary, summarize
 from grader.inference.plan import Conversation, Plan
 from grader.inference.resume import ResumeCheck
 from grader.models.model import Model, Server
@@ -56,10 +56,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a run."""
 
     summary: InferSummary
-    written: Written
+    written: OutputSummary
     stopped: str = ""
     """Why the run stopped early; empty: it did not."""
-    set_aside: tuple[Path, ...] = ()
+    backup_paths: tuple[Path, ...] = ()
     """The new paths of earlier files, with `--fresh`."""
 
 
@@ -71,7 +71,7 @@ def prepare(options: InferOptions) -> PreparedRun:
     check_questions(rows, declared)
     tasks, _ = scorer.complete(declared, rows, tasks_of(scorer, declared, split, rows), None)
     prompt_options = _prompt_options(options, scorer, protocol, declared, split)
-    pictures = Pictures(declared, split, protocol, options.data, tasks)
+    pictures = TaskImages(declared, split, protocol, options.data, tasks)
     request_settings = _request_settings(
         options, msgspec.structs.replace(scorer.usual_sampling, **declared.inference.declared_settings())
     )
@@ -91,7 +91,7 @@ def run(prepared: PreparedRun, observer: Observer) -> Result:
     The prediction file is also written if the run fails or is interrupted.
     """
     options, plan, selected = prepared.options, prepared.plan, prepared.selected
-    with _open_log(prepared) as (log, set_aside), _model(options) as model, _coder(options) as coder:
+    with _open_log(prepared) as (log, backup_paths), _model(options) as model, _coder(options) as coder:
         try:
             stopped = ask_all(selected, log, model, coder, concurrency=options.concurrency, observer=observer)
         except KeyboardInterrupt:
@@ -103,10 +103,10 @@ def run(prepared: PreparedRun, observer: Observer) -> Result:
                 output.write(options.output, plan, log)
             raise
         written = _write(prepared, log)
-        return Result(summary=summarize(selected, log), written=written, stopped=stopped, set_aside=set_aside)
+        return Result(summary=summarize(selected, log), written=written, stopped=stopped, backup_paths=backup_paths)
 
 
-def _write(prepared: PreparedRun, log: Log) -> Written:
+def _write(prepared: PreparedRun, log: Log) -> OutputSummary:
     """Write the prediction file. Raises InfrastructureError: what is kept."""
     path = prepared.options.output
     try:
@@ -128,8 +128,8 @@ def _interruption_message(prepared: PreparedRun, log: Log) -> str:
 def dry_run(prepared: PreparedRun) -> DryRun:
     """Return the requests that a run would send, without sending or writing anything."""
     options, check = prepared.options, ResumeCheck(prepared.plan)
-    with Log(options.log, fresh=options.fresh, writes=False, on_reply=check.see) as log:
-        check.conclude(options.log)
+    with Log(options.log, fresh=options.fresh, writes=False, on_reply=check.compare) as log:
+        check.raise_differences(options.log)
         return estimate_run(prepared.plan, prepared.selected, log)
 
 
@@ -138,13 +138,13 @@ def _open_log(prepared: PreparedRun) -> Iterator[tuple[Log, tuple[Path, ...]]]:
     """Yield the log, checked against the plan, and the new paths of earlier files."""
     options, check = prepared.options, ResumeCheck(prepared.plan)
     _check_output(options)
-    with Log(options.log, fresh=options.fresh, on_reply=check.see) as log:
-        check.conclude(options.log)
-        set_aside = [log.set_aside] if log.set_aside is not None else []
+    with Log(options.log, fresh=options.fresh, on_reply=check.compare) as log:
+        check.raise_differences(options.log)
+        backup_paths = [log.backup_path] if log.backup_path is not None else []
         if options.fresh and options.output.exists():
-            set_aside.append(free_name(options.output))
-            options.output.rename(set_aside[-1])
-        yield log, tuple(set_aside)
+            backup_paths.append(unused_backup_path(options.output))
+            options.output.rename(backup_paths[-1])
+        yield log, tuple(backup_paths)
 
 
 def _check_output(options: InferOptions) -> None:

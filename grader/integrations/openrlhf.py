@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import UsageError
-from grader.integrations.rewards import is_suspect, is_unscored, pool_of
+from grader.integrations.rewards import get_pool, is_suspect, is_unscored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
     """Return rewards in OpenRLHF's format: tensors of one number per query, always with the same keys."""
-    pool = pool_of()
+    pool = get_pool()
     rewards = rewards_of(pool.grade_samples(samples_of(queries, prompts, labels)))
     logs = {name: _tensor(values) for name, values in rewards["extra_logs"].items()}
     return {"rewards": _tensor(rewards["rewards"]), "scores": _tensor(rewards["scores"]), "extra_logs": logs}

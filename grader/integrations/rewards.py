@@ -24,7 +24,7 @@ _pools: dict[str, Pool] = {}
 _lock = threading.Lock()
 
 
-def pool_of(options: Mapping[str, Any] | None = None) -> Pool:
+def get_pool(options: Mapping[str, Any] | None = None) -> Pool:
     """Return this process's pool with these keywords, else with those of `GRADE_POOL`; raises UsageError.
 
     It stays open until the process ends.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.errors import UsageError
-from grader.integrations.rewards import is_suspect, is_unscored, pool_of
+from grader.integrations.rewards import get_pool, is_suspect, is_unscored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +37,7 @@ class Reward:
     def __call__(self, prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
         """Return a reward for each completion; None if it is unscored."""
         samples = _samples(completions, columns, self._column)
-        pool = pool_of(self._options)
+        pool = get_pool(self._options)
         results = pool.grade_samples(samples.values()) if samples else []
         return _rewards(len(completions), dict(zip(samples, results, strict=True)), columns)
 
@@ -50,7 +50,7 @@ class AsyncReward(Reward):
     ) -> list[float | None]:
         """Return a reward for each completion; None if it is unscored."""
         samples = _samples(completions, columns, self._column)
-        pool = pool_of(self._options)
+        pool = get_pool(self._options)
         results = await pool.grade_samples_async(samples.values()) if samples else []
         return _rewards(len(completions), dict(zip(samples, results, strict=True)), columns)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.errors import UsageError
 from grader.integrations import shapes
-from grader.integrations.rewards import is_suspect, is_unscored, pool_of
+from grader.integrations.rewards import get_pool, is_suspect, is_unscored
 
 if TYPE_CHECKING:
     from grader.results import SampleResult
@@ -29,7 +29,7 @@ def compute_score(
     **_: Any,
 ) -> dict[str, float]:
     """Return the score of one solution. verl calls it from many threads concurrently."""
-    pool = pool_of(grade)
+    pool = get_pool(grade)
     (result,) = pool.grade_samples([_sample(solution_str, ground_truth, extra_info)])
     return score_of(result)
 
@@ -44,7 +44,7 @@ async def compute_score_async(
     **_: Any,
 ) -> dict[str, float]:
     """Return the score of one solution, asynchronously."""
-    pool = pool_of(grade)
+    pool = get_pool(grade)
     (result,) = await pool.grade_samples_async([_sample(solution_str, ground_truth, extra_info)])
     return score_of(result)
 

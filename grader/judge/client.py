@@ -14,7 +14,7 @@ from grader.judge import JudgeQuestion, JudgeReply, refuse_duplicates
 from grader.models.messages import user
 from grader.models.model import RETRIES, Model, Request, Server, one_line
 from grader.models.replies import split_reasoning
-from grader.models.workers import TroubleReporter, in_threads
+from grader.models.workers import TroubleReporter, run_in_threads
 from grader.observer import Observer, Silent
 from grader.results import JudgeProvenance
 from grader.results.groups import grouped
@@ -187,7 +187,7 @@ class OpenAIJudge:
         """Fill in the replies."""
         alike = list(grouped(questions, lambda question: question.prompt).values())
         reporter = TroubleReporter([self._server], self._observer)
-        for qid, reply in in_threads(self._answer_group, alike, self._concurrency, tick=reporter.report_if_due):
+        for qid, reply in run_in_threads(self._answer_group, alike, self._concurrency, tick=reporter.report_if_due):
             replies[qid] = reply
             self._observer.advance()
 

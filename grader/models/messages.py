@@ -60,14 +60,14 @@ def wire(messages: tuple[Message, ...], *, short: bool = False) -> list[dict[str
 def _content(each: Message, *, short: bool) -> str | list[dict[str, Any]]:
     # A single text is sent as a string, because servers without image support often accept only strings.
     if len(each.parts) == 1 and isinstance(each.parts[0], Text):
-        return encodable(each.parts[0].text)
+        return replace_surrogates(each.parts[0].text)
     return [_part(part, short=short) for part in each.parts]
 
 
 def _part(part: Part, *, short: bool) -> dict[str, Any]:
     match part:
         case Text(text=text):
-            return {"type": "text", "text": encodable(text)}
+            return {"type": "text", "text": replace_surrogates(text)}
         case Image(data=data, detail=detail):
             body = f"<{len(data)} bytes>" if short else base64.b64encode(data).decode()
             url = {"url": f"data:{part.media_type};base64,{body}"}
@@ -82,7 +82,7 @@ def plain_text(messages: tuple[Message, ...]) -> str:
 
 
 def _text(each: Message) -> str:
-    return encodable("\n".join(part.text for part in each.parts if isinstance(part, Text)))
+    return replace_surrogates("\n".join(part.text for part in each.parts if isinstance(part, Text)))
 
 
 def images(messages: tuple[Message, ...]) -> list[Image]:
@@ -95,7 +95,7 @@ def sha256(image: Image) -> str:
     return hashlib.sha256(image.data).hexdigest()
 
 
-def size(data: bytes) -> tuple[int, int]:
+def image_size(data: bytes) -> tuple[int, int]:
     """Return an image's width and height in pixels; (0, 0) if it cannot be read."""
     try:
         with open_image(data) as image:
@@ -104,6 +104,6 @@ def size(data: bytes) -> tuple[int, int]:
         return 0, 0
 
 
-def encodable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Replace lone surrogates, which cannot be sent or written to a file."""
     return text.encode("utf-8", errors="replace").decode()

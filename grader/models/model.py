@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 
 from grader.errors import InfrastructureError, UsageError
-from grader.models.messages import Message, encodable, images, plain_text, sha256, wire
+from grader.models.messages import Message, images, plain_text, replace_surrogates, sha256, wire
 from grader.models.replies import NOT_A_COMPLETION, Reply, Usage, error_text, read
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Model:
         self._server = server
         self.name = server.model
         try:
-            self.address = split_password(server.url())[0]
+            self.address = public_url_and_password(server.url())[0]
         except ValueError as error:
             raise UsageError(
                 f"{server.subject}'s address must be like http://localhost:8000/v1: check {server.address_option}"
@@ -181,7 +181,7 @@ class Model:
 
         from grader.models.transport import Transport
 
-        password = split_password(server.url())[1]
+        password = public_url_and_password(server.url())[1]
         secrets = [secret for secret in (key, password) if len(secret) >= _SHORTEST_SECRET]
         self._transport = Transport(server.timeout, secrets)
         self._client = openai.OpenAI(
@@ -320,7 +320,7 @@ class Model:
         return f"Set {self._server.key_variable}{self._server.alternative_advice}"
 
 
-def split_password(url: str) -> tuple[str, str]:
+def public_url_and_password(url: str) -> tuple[str, str]:
     """Return the public part of a URL (no user, password, query and fragment), and its password; raises ValueError."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or (parts.port is not None and parts.port <= 0):
@@ -332,7 +332,7 @@ def split_password(url: str) -> tuple[str, str]:
 def _redirect_target(response: Any, request_url: str) -> str:
     """Return where a redirect leads."""
     try:
-        return split_password(urljoin(request_url, response.headers.get("location", "")))[0]
+        return public_url_and_password(urljoin(request_url, response.headers.get("location", "")))[0]
     except ValueError:
         return "an address that is none"
 
@@ -363,5 +363,7 @@ def _is_about_temperature(body: object) -> bool:
 
 def one_line(text: str, limit: int) -> str:
     """Return a text on one line, no longer than `limit`, without control characters."""
-    line = " ".join("".join(char if char.isprintable() else " " for char in encodable(text[: limit * 4])).split())
+    line = " ".join(
+        "".join(char if char.isprintable() else " " for char in replace_surrogates(text[: limit * 4])).split()
+    )
     return line if len(line) <= limit else line[: limit - 3] + "..."

@@ -20,7 +20,7 @@ _REPORT_SECONDS = 15.0
 _END = object()
 
 
-def in_threads(
+def run_in_threads(
     work: Callable[[Job], Iterable[Result]], jobs: Sequence[Job], count: int, *, tick: Callable[[], None]
 ) -> Generator[Result, None, None]:
     """Yield the results of `work(job)` of all jobs as they come, and call `tick` while there are none.

@@ -39,7 +39,7 @@ def mean(values: Sequence[float], clusters: Sequence[Hashable] = ()) -> Mean | N
         return None
     sums = _cluster_sums(values, clusters or range(len(values)))
     average = math.fsum(values) / len(values)
-    low, high = wilson(average, effective_number(sums))
+    low, high = wilson(average, effective_sample_size(sums))
     squares = _sum_of_squares(sums, average)
     has_spread = len(sums) > 1 and squares > ROUNDING_ERROR
     stderr = math.sqrt(squares / (len(sums) - 1) / len(sums)) if has_spread else None
@@ -78,7 +78,7 @@ def one_sided_p_value(value: float, ci95: tuple[float, float], limit: float) -> 
     return normal_tail(z)
 
 
-def effective_number(sums: Sequence[tuple[float, int]]) -> float:
+def effective_sample_size(sums: Sequence[tuple[float, int]]) -> float:
     """Return how many right-or-wrong observations would say as much as these clusters: (sum of values, size) of each.
 
     Two pseudo-observations, 0 and 1, are added before mean and variance are taken (as in Agresti and Coull's interval),

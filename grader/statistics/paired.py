@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader.statistics.quantiles import Z95, normal_quantile, normal_tail, root, student_quantile
+from grader.statistics.quantiles import Z95, find_root, normal_quantile, normal_tail, student_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LARGEST_DENOMINATOR = 1000
 LARGEST_SUM = 40_000
 """In units of the lattice; more would be slow, and would change no p value that matters."""
-PRECISION = 1e-9
+INTEGER_TOLERANCE = 1e-9
 SMALLEST_P_VALUE = 1e-14
 """Rounding errors of the transform are smaller."""
 DECIMALS = 12
@@ -44,7 +44,7 @@ def permutation_p_value(changes: Sequence[float]) -> float:
         return 1.0
     # If the changes sum to s, those that rise sum to (largest_sum + s) / 2.
     risen = (largest_sum + observed) // 2
-    tail = float(_sums_of_risers(np.abs(multiples), largest_sum)[risen:].sum())
+    tail = float(_positive_sum_probabilities(np.abs(multiples), largest_sum)[risen:].sum())
     return min(1.0, max(2 * tail, SMALLEST_P_VALUE))
 
 
@@ -56,13 +56,13 @@ def _as_integers(changes: NDArray[np.float64]) -> NDArray[np.int64]:
     denominators = [Fraction(size).limit_denominator(LARGEST_DENOMINATOR).denominator for size in sizes]
     common = float(np.lcm.reduce(denominators, dtype=object))
     scaled = changes * common
-    is_exact = np.abs(scaled - np.rint(scaled)).max() <= common * PRECISION
+    is_exact = np.abs(scaled - np.rint(scaled)).max() <= common * INTEGER_TOLERANCE
     if not is_exact or np.abs(scaled).sum() > LARGEST_SUM:
         scaled = changes * (LARGEST_SUM / np.abs(changes).sum())
     return np.rint(scaled).astype(np.int64)
 
 
-def _sums_of_risers(sizes: NDArray[np.int64], largest_sum: int) -> NDArray[np.float64]:
+def _positive_sum_probabilities(sizes: NDArray[np.int64], largest_sum: int) -> NDArray[np.float64]:
     """Return the probability of each sum (0 to `largest_sum`) of the sizes that rise, each with probability 1/2.
 
     It is the inverse Fourier transform of the product of cosines.
@@ -140,12 +140,12 @@ def difference_from_changes(
 
     `value` is the change of the metric itself, and `largest` the largest that it can have, in the units of `scale`.
     """
-    p_value, test = _test(changes)
+    p_value, test = _p_value_and_test(changes)
     offset = value - scale * math.fsum(changes) / len(changes)
 
     def metric_interval(level: float) -> tuple[float, float]:
         low, high = (scale * end + offset for end in interval(changes, level))
-        return agreeing_with_test(max(-largest, low), min(largest, high), value, p_value, level)
+        return align_with_test(max(-largest, low), min(largest, high), value, p_value, level)
 
     narrow, wide = metric_interval(1 - 2 * LEVEL), metric_interval(1 - LEVEL)
     # Where only one of them had to agree with the test, they may not lie in each other.
@@ -163,7 +163,7 @@ def difference_from_changes(
     )
 
 
-def agreeing_with_test(low: float, high: float, value: float, p_value: float, level: float) -> tuple[float, float]:
+def align_with_test(low: float, high: float, value: float, p_value: float, level: float) -> tuple[float, float]:
     """Return an interval that excludes 0 if and only if the test rejects 0 at this level.
 
     If they disagree, the end beside 0 moves to the limit that belongs to the test (Miettinen, American Journal of
@@ -213,7 +213,7 @@ def smallest_margin(shares: Sequence[float], trials: Sequence[int], changing: fl
     return -100 * float(np.quantile(lower_ends, 1 - POWER))
 
 
-def p_value_at_least(limit: float, bounds: Sequence[tuple[float, float]]) -> float:
+def p_value_of_reaching(limit: float, bounds: Sequence[tuple[float, float]]) -> float:
     """Return the one-sided p value of "it is at least `limit`".
 
     `bounds`: two upper bounds as (z, bound), smaller first; the line through them gives the z of the limit.
@@ -249,7 +249,7 @@ def _cluster_changes(changes: Sequence[float], clusters: Sequence[Hashable]) -> 
     return [round(total / mean_size, DECIMALS) for total in sums.values()]
 
 
-def _test(changes: Sequence[float]) -> tuple[float, TestName]:
+def _p_value_and_test(changes: Sequence[float]) -> tuple[float, TestName]:
     """Return the two-sided p value of no difference, and the test that gives it: an exact one in every case."""
     nonzero = [change for change in changes if change]
     if not nonzero:
@@ -310,22 +310,22 @@ def _score_interval(changes: Sequence[float], level: float) -> tuple[float, floa
     n, z = len(changes), normal_quantile((1 + level) / 2)
 
     def score_above_z(low: float) -> float:
-        return _score(risen, fallen, n, low, CONTINUITY) - z
+        return _score_statistic(risen, fallen, n, low, CONTINUITY) - z
 
     def score_above_minus_z(high: float) -> float:
-        return _score(risen, fallen, n, high, -CONTINUITY) + z
+        return _score_statistic(risen, fallen, n, high, -CONTINUITY) + z
 
     # From the estimate outwards the score leaves [-z, z] once. If it never does, the bound is the end of the scale.
     estimate = max(-ALMOST_ONE, min(ALMOST_ONE, (risen - fallen) / n))
     lower, upper = -1.0, 1.0
     if score_above_z(-ALMOST_ONE) > 0 > score_above_z(estimate):
-        lower = root(score_above_z, -ALMOST_ONE, estimate)
+        lower = find_root(score_above_z, -ALMOST_ONE, estimate)
     if score_above_minus_z(estimate) > 0 > score_above_minus_z(ALMOST_ONE):
-        upper = root(score_above_minus_z, estimate, ALMOST_ONE)
+        upper = find_root(score_above_minus_z, estimate, ALMOST_ONE)
     return size * lower, size * upper
 
 
-def _score(risen: float, fallen: float, n: int, delta: float, correction: float = 0.0) -> float:
+def _score_statistic(risen: float, fallen: float, n: int, delta: float, correction: float = 0.0) -> float:
     """Return the distance of the observed mean change from `delta`, in standard errors under a true change of `delta`.
 
     `correction` (in items) is subtracted first. Variance and skewness are those of the most likely shares of risen and

@@ -17,7 +17,7 @@ Z90 = 1.6448536269514722
 """The normal quantile of one-sided bounds at the 5 % level."""
 Z95 = 1.959963984540054
 """The normal quantile of 95 % intervals."""
-PRECISION = 1e-13
+ROOT_TOLERANCE = 1e-13
 """Relative error of a root: float64 has 16 digits, of which the functions lose up to three."""
 INSTEAD_OF_ZERO = 1e-300
 """The logarithm and the quantile of 0 itself are infinite."""
@@ -37,7 +37,7 @@ def normal_tail(z: float) -> float:
 def student_quantile(df: float, probability: float) -> float:
     """Return Student's quantile of a probability in [0.5, 1). `df`, the degrees of freedom: 1 or any larger number."""
     # No tail is longer than that of one degree of freedom, which is less than 1 / (pi t).
-    return root(lambda t: student_tail(df, t) - (1 - probability), 0, 1 / (math.pi * (1 - probability)))
+    return find_root(lambda t: student_tail(df, t) - (1 - probability), 0, 1 / (math.pi * (1 - probability)))
 
 
 def student_tail(df: float, t: float) -> float:
@@ -66,10 +66,10 @@ def _incomplete_beta(a: float, b: float, x: float, one_minus_x: float) -> float:
     return math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + log_power) / (a * fraction)
 
 
-def root(function: Callable[[float], float], low: float, high: float) -> float:
+def find_root(function: Callable[[float], float], low: float, high: float) -> float:
     """Return where a monotone function is 0, by bisection; its signs at `low` and `high` differ."""
     rises = function(low) < 0
-    while high - low > PRECISION * max(1.0, abs(high)):
+    while high - low > ROOT_TOLERANCE * max(1.0, abs(high)):
         middle = (low + high) / 2
         if (function(middle) < 0) == rises:
             low = middle

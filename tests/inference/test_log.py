@@ -81,7 +81,7 @@ def test_fresh_keeps_the_old_file_under_another_name(path: Path) -> None:
         with Log(path, fresh=True) as log:
             log.append(record(f"q{number}"))
     with Log(path, fresh=True) as log:
-        assert (kept(log), log.set_aside) == ([], path.with_name("out_requests_old-2.jsonl"))
+        assert (kept(log), log.backup_path) == ([], path.with_name("out_requests_old-2.jsonl"))
         with pytest.raises(UsageError, match="Another run is writing"):
             Log(path)
     assert "q1" in path.with_name("out_requests_old-1.jsonl").read_text()

@@ -77,4 +77,4 @@ def test_truncated_and_identical_samples_are_counted(tmp_path: Path) -> None:
         run(whole, tmp_path / "log.jsonl", server)
     with Log(tmp_path / "log.jsonl") as log:
         assert output.summarize(whole.conversations, log).truncated == {"answer": 3}
-        assert output.write(tmp_path / "out.jsonl", whole, log) == output.Written(predictions=6, identical=4)
+        assert output.write(tmp_path / "out.jsonl", whole, log) == output.OutputSummary(predictions=6, identical=4)

@@ -23,8 +23,8 @@ def path(tmp_path: Path) -> Path:
 def check(now: Plan, path: Path) -> None:
     """Read a log as a run of this plan does."""
     it = ResumeCheck(now)
-    with Log(path, on_reply=it.see):
-        it.conclude(path)
+    with Log(path, on_reply=it.compare):
+        it.raise_differences(path)
 
 
 def refused(now: Plan, path: Path) -> list[str]:

@@ -185,4 +185,4 @@ def test_the_pool_is_named_by_a_file_as_well(tmp_path: Path, monkeypatch: pytest
 def test_a_pool_that_is_not_named_right_says_how(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(rewards.VARIABLE, value)
     with pytest.raises(UsageError, match="GRADE_POOL"):
-        rewards.pool_of()
+        rewards.get_pool()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.models.workers import TroubleReporter, in_threads
+from grader.models.workers import TroubleReporter, run_in_threads
 from tests.judge.made import Watcher
 from tests.models.made import model, request
 from tests.models.server import ModelServer, fail, say
@@ -24,9 +24,9 @@ def test_the_results_of_all_jobs_come_and_no_more_threads_work_than_allowed() ->
         yield job
         yield -job
 
-    assert sorted(in_threads(work, range(1, 50), 3, tick=nothing)) == [*range(-49, 0), *range(1, 50)]
+    assert sorted(run_in_threads(work, range(1, 50), 3, tick=nothing)) == [*range(-49, 0), *range(1, 50)]
     assert names <= {"request-0", "request-1", "request-2"}
-    assert list(in_threads(work, [], 3, tick=nothing)) == []
+    assert list(run_in_threads(work, [], 3, tick=nothing)) == []
 
 
 def test_an_exception_of_a_job_is_raised_where_results_are_awaited() -> None:
@@ -34,7 +34,7 @@ def test_an_exception_of_a_job_is_raised_where_results_are_awaited() -> None:
         yield 1 // job
 
     with pytest.raises(ZeroDivisionError):
-        list(in_threads(work, [1, 0, 1], 1, tick=nothing))
+        list(run_in_threads(work, [1, 0, 1], 1, tick=nothing))
 
 
 def test_no_job_begins_after_the_generator_is_closed() -> None:
@@ -44,7 +44,7 @@ def test_no_job_begins_after_the_generator_is_closed() -> None:
         begun.append(job)
         yield job
 
-    results = in_threads(work, range(100_000), 1, tick=nothing)
+    results = run_in_threads(work, range(100_000), 1, tick=nothing)
     next(results)
     results.close()
     count = -1

@@ -5,7 +5,7 @@ import math
 import pytest
 import scipy
 
-from grader.statistics.quantiles import normal_quantile, normal_tail, root, student_quantile, student_tail
+from grader.statistics.quantiles import find_root, normal_quantile, normal_tail, student_quantile, student_tail
 from tests.tables import each
 
 
@@ -26,5 +26,5 @@ def test_the_quantile_and_tail_of_student_are_scipys(freedom: float) -> None:
 
 
 def test_a_root_is_found_whether_the_function_rises_or_falls() -> None:
-    assert root(lambda x: x * x - 2, 0, 2) == pytest.approx(math.sqrt(2), abs=1e-12)
-    assert root(lambda x: 40 - x, 0, 1000) == pytest.approx(40, rel=1e-12)
+    assert find_root(lambda x: x * x - 2, 0, 2) == pytest.approx(math.sqrt(2), abs=1e-12)
+    assert find_root(lambda x: 40 - x, 0, 1000) == pytest.approx(40, rel=1e-12)

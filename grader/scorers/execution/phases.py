@@ -138,7 +138,7 @@ def with_lint_keys(samples: Iterable[Sample], context: Context) -> list[Sample]:
         new_keys.add(sample.lint_key)
         # The first program starts one linter; if there are more than it lints alone, all others start.
         if len(new_keys) in {1, FEW_LINTS + 1}:
-            executor.begin(lint=len(new_keys) if protocol.lint else 0)
+            executor.begin(lint_jobs=len(new_keys) if protocol.lint else 0)
     return listed
 
 

@@ -72,7 +72,7 @@ class ProgramScorer:
         self._stack.enter_context(self._spool)
         self._stack.enter_context(self._executor)
         # One call of `score` lints a few programs, but all calls together lint many, so all linters start.
-        self._executor.begin(lint=FEW_LINTS + 1 if self._protocol.lint else 0)
+        self._executor.begin(lint_jobs=FEW_LINTS + 1 if self._protocol.lint else 0)
         return self
 
     def __exit__(self, *_: object) -> None:
