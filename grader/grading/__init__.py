@@ -70,5 +70,5 @@ def check(source: Source, options: Options, observer: Observer | None = None) ->
     samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"
     units = counted(len(predictions), declared.unit)
     summary = f"{file.name}: {units} of {declared.id}, {samples} each (format: {file.format})"
-    outside = inputs.setup.scorer.unjudged_task_notes(inputs.run)
-    return [summary, *file.warnings, *inputs.notes, *inputs.run.oddities.notes(), *outside]
+    unjudged_notes = inputs.setup.scorer.unjudged_task_notes(inputs.run)
+    return [summary, *file.warnings, *inputs.notes, *inputs.run.oddities.notes(), *unjudged_notes]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.benchmark import Benchmark
-from grader.data import download
 from grader.data.checks import missing_column_messages
 from grader.data.tables import ALL, ColumnSet, Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
@@ -38,13 +37,13 @@ if TYPE_CHECKING:
     Source = str | Path | Sequence[str] | PredictionFile
     """A prediction file (`-`: standard input), several that are one run, or one that was read."""
 
-NOT_EVERY_SCORERS = ("k", "judge_model", "judge_base_url", "judge_replies")
+SCORER_SPECIFIC_OPTIONS = ("k", "judge_model", "judge_base_url", "judge_replies")
 """Options that not every scorer supports. If a scorer does not, giving them is an error."""
-CARRIED = (
+_OWN_DATA_NOTE = (
     "The prediction file is its own data: the questions, options and gold answers are those that it carries. Nothing "
     "checks that they are those of {}."
 )
-_NOT_OWN = (
+_NOT_OWN_DATA = (
     "the file does not have the questions, options and gold answers of its tasks, each in a field of its own (options "
     "in a prompt are not read), so it cannot be its own data: give the data that it answers with --data"
 )
@@ -75,7 +74,7 @@ def make_setup(options: Options) -> Setup:
 
 
 def accepted_options(scorer: AnyScorer, declared: Benchmark) -> frozenset[str]:
-    """Return the options of `NOT_EVERY_SCORERS` (and of `grade infer`) that this benchmark takes.
+    """Return the options of `SCORER_SPECIFIC_OPTIONS` (and of `grade infer`) that this benchmark takes.
 
     If the declaration can have a prompt for a judge and has none, the options of a judge are not among them.
     """
@@ -86,7 +85,7 @@ def accepted_options(scorer: AnyScorer, declared: Benchmark) -> frozenset[str]:
 
 def _check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> None:
     """Raise UsageError for options that the benchmark does not use, instead of ignoring them."""
-    for name in NOT_EVERY_SCORERS:
+    for name in SCORER_SPECIFIC_OPTIONS:
         if getattr(options, name) and name not in accepted_options(scorer, declared):
             spelled = "-k" if name == "k" else f"--{name.replace('_', '-')}"
             raise UsageError(f"{spelled}: the benchmark {declared.id} (-b) does not use it; leave it out.")
@@ -100,7 +99,9 @@ def load_tasks(setup: Setup, *, with_generated: bool = False) -> dict[str, Task]
     """
     rows = setup.rows(ColumnSet(None, setup.declared.columns.image))
     tasks = tasks_of(setup.scorer, setup.declared, setup.split, rows)
-    return setup.scorer.complete(setup.declared, rows, tasks, None)[0] if with_generated else tasks
+    if with_generated:
+        tasks, _ = setup.scorer.complete(setup.declared, rows, tasks, None)
+    return tasks
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,17 +136,8 @@ def read_inputs(source: Source, setup: Setup, observer: Observer, *, every_colum
         rows = rows_for(file, setup, every_column=every_column)
         if not rows.rows:
             raise InputError([f"{rows.origin}: no rows"])
-        scored = rows.scoring_rows()
-        data_tasks = tasks_of(scorer, declared, setup.split, scored)
-        file = file.with_task_ids(data_tasks)
-        tasks, task_notes = scorer.complete(declared, scored, data_tasks, [record.qid for record in file.records])
-        tasks = _mark_conflicts(tasks, file)
-        evidence_notes = (
-            [CARRIED.format(declared.name)]
-            if rows.is_carried
-            else _check_file_matches_data(tasks, file, rows.origin, setup)
-        )
-        predictions, notes = select(
+        tasks, file, task_notes = _tasks_of_run(rows, file, setup)
+        predictions, selection_notes = select(
             tasks,
             file,
             options,
@@ -166,27 +158,34 @@ def read_inputs(source: Source, setup: Setup, observer: Observer, *, every_colum
         observer=observer,
         oddities=outcomes.find_oddities(tasks, predictions, file),
     )
-    notes = [*notes, *task_notes, *evidence_notes, *_absent_column_notes(declared, rows)]
+    notes = [*selection_notes, *task_notes, *_absent_column_notes(declared, rows)]
     return Inputs(setup=setup, run=run, rows=rows, part=part, digest=digest, notes=notes)
 
 
-def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) -> Rows:
-    """Return the benchmark's rows: given, declared, or those that came with the predictions.
+def _tasks_of_run(rows: Rows, file: PredictionFile, setup: Setup) -> tuple[dict[str, Task], PredictionFile, list[str]]:
+    """Return the tasks that a file can answer, the file with their ids, and notes; raises InputError."""
+    declared, scoring_rows = setup.declared, rows.scoring_rows()
+    tasks = tasks_of(setup.scorer, declared, setup.split, scoring_rows)
+    file = file.with_task_ids(tasks)
+    tasks, notes = setup.scorer.complete(declared, scoring_rows, tasks, [record.qid for record in file.records])
+    tasks = _mark_conflicts(tasks, file)
+    if rows.is_carried:
+        return tasks, file, [*notes, _OWN_DATA_NOTE.format(declared.name)]
+    return tasks, file, [*notes, *_check_file_matches_data(tasks, file, rows.origin, setup)]
 
-    The file is its own data if it is named as `--data`, or if there is no other on this machine.
+
+def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) -> Rows:
+    """Return the benchmark's rows: those of `--data`, the declared ones, or those in the prediction file.
+
+    The file is its own data if it is named as `--data`, or if there is no other data on this machine.
     """
     options, declared, scorer = setup.options, setup.declared, setup.scorer
-    source = declared.splits[setup.split]
-    is_its_own_data = (
-        options.data is not None and file.path is not None and real_path(options.data) == real_path(file.path)
-    )
-    is_available = source.data or source.hub or download.fetched_path(declared, setup.split)
-    if is_its_own_data or (options.data is None and not is_available):
+    if options.data is not None and file.path is not None and real_path(options.data) == real_path(file.path):
         rows_in_file = scorer.load_scorer_rows(declared, setup.split, file)
         if rows_in_file is not None:
             return rows_in_file
-    if is_its_own_data and not formats.format_named(file.format).is_data:
-        raise InputError([f"{options.data}: {_NOT_OWN}"])
+        if not formats.format_named(file.format).is_data:
+            raise InputError([f"{options.data}: {_NOT_OWN_DATA}"])
     try:
         return setup.rows(ALL if every_column else None)
     except DataUnavailableError as error:

@@ -92,7 +92,7 @@ def report_of(inputs: Inputs, scored: ScorerOutput) -> Report:
 
 
 def _unread_note(samples: list[SampleResult], setup: Setup, *, has_judge: bool) -> list[str]:
-    """Return a note on the replies that no careful rule reads; it advises a judge if the benchmark takes one."""
+    """Return a note on the replies in which no careful rule found an answer; a judge is proposed if it is possible."""
     number = sum(sample.careful.rule_name in setup.scorer.words.unread for sample in samples)
     if not number:
         return []
