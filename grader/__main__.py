@@ -32,9 +32,9 @@ def main() -> None:
         # What a scheduler sends ends a run as Ctrl-C does: what is finished is kept, nothing is left behind.
         signal.signal(signal.SIGTERM, _interrupt)
         from grader.cli import run
-        from grader.commands.github import no_commands
+        from grader.commands.github import without_workflow_commands
 
-        with no_commands():
+        with without_workflow_commands():
             code = run(sys.argv[1:])
     except KeyboardInterrupt:
         code = 130

@@ -15,7 +15,6 @@ from grader.errors import InfrastructureError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 def say(text: str) -> None:
@@ -24,7 +23,7 @@ def say(text: str) -> None:
     _write(fit_to_stream(printable, sys.stderr))
 
 
-def columns(stream: TextIO) -> int:
+def terminal_width(stream: TextIO) -> int:
     """Return the width of the terminal that a stream is, or 100; COLUMNS has priority.
 
     The other streams do not matter: the table of `grade ... -o - | jq` is on a terminal, although the output is not.
@@ -45,7 +44,7 @@ def fit_to_stream(text: str, stream: TextIO) -> str:
     """Return prose as a stream shows it: a terminal breaks no word, and other programs get whole lines."""
     from grader.reports.text import wrap
 
-    return wrap(text, columns(stream)) if stream.isatty() else text
+    return wrap(text, terminal_width(stream)) if stream.isatty() else text
 
 
 def _write(text: str) -> None:
@@ -64,10 +63,10 @@ def show_table(render: Callable[..., str]) -> None:
 
     `render` takes `width` and `colour`.
     """
-    _write(render(width=columns(sys.stderr), colour=sys.stderr.isatty()).rstrip("\n"))
+    _write(render(width=terminal_width(sys.stderr), colour=sys.stderr.isatty()).rstrip("\n"))
 
 
-def emit(data: bytes) -> None:
+def write_to_stdout(data: bytes) -> None:
     """Write machine-readable output to standard output. A reader that has gone is not an error. Raises OSError."""
     try:
         sys.stdout.buffer.write(data)
@@ -81,17 +80,6 @@ def _discard(stream: TextIO) -> None:
     null_device = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null_device, stream.fileno())
     os.close(null_device)
-
-
-RETRY_HINT = "Make room, or write to another folder, and run the command again."
-
-
-def write_files(write: Callable[[], list[Path]]) -> list[Path]:
-    """Write files. Raises InfrastructureError, which says what to do, if that fails."""
-    try:
-        return write()
-    except OSError as error:
-        raise InfrastructureError(f"The results could not be written: {cause_of(error)}. {RETRY_HINT}") from error
 
 
 def cause_of(error: OSError) -> str:

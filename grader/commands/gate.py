@@ -26,7 +26,7 @@ EXIT_CODES = (
 @click.argument("runs", type=NAMED_FILE, nargs=-1, required=True, metavar="RESULTS...")
 @click.option("--baseline", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="FOLDER",
               help="Folder with the _results.json files of an earlier checkpoint, for max_drop.")  # fmt: skip
-@options.output("Also write the decisions")
+@options.report_option("Also write the decisions")
 @click.option("-q", "--quiet", is_flag=True, help="A line a gate, without the table.")
 def gate_command(
     policy: Path, runs: tuple[NamedFile, ...], *, baseline: Path | None, outputs: tuple[str, ...], quiet: bool
@@ -42,19 +42,19 @@ def gate_command(
     files = output_files.check_outputs(outputs, [policy, *(run.path for run in runs)])
     gate_policy = read_policy(policy)
     baselines = None if baseline is None else read_baselines(baseline)
-    candidates: list[ReportOfFile] = [(name.results, report) for name, report in options.read_runs(runs)]
+    candidates: list[ReportOfFile] = [(run.results, report) for run, report in options.read_runs(runs)]
     files.protect(Path(name) for name, _ in baselines or ())
-    _check_apart(candidates, baselines or [])
+    _refuse_common_files(candidates, baselines or [])
     decisions = decide(gate_policy, policy.name, candidates, baselines)
     document = view.document(decisions)
     output_files.show_and_write(document, outputs, quiet=quiet)
-    github.summarise(lambda: document)
+    github.append_step_summary(lambda: document)
     gates.announce(decisions.gates, has_table=not quiet)
     return decisions.exit_code
 
 
-def _check_apart(candidates: list[ReportOfFile], baselines: list[ReportOfFile]) -> None:
-    """Raise UsageError if a results file is given as a candidate's and as the baseline's: it would meet every drop."""
+def _refuse_common_files(candidates: list[ReportOfFile], baselines: list[ReportOfFile]) -> None:
+    """Raise UsageError for a file that is a candidate and in the baseline: compared with itself it never drops."""
     baseline_paths = {real_path(Path(name)) for name, _ in baselines}
     for name, _ in candidates:
         if real_path(Path(name)) in baseline_paths:

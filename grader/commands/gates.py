@@ -81,7 +81,10 @@ class GateDecisions(NamedTuple):
 
 
 def _read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: ReadingName, setup: Setup) -> Report | None:
-    """Return the baseline's report, or None without one. Raises UsageError for one of other tasks or without a drop."""
+    """Return the baseline's report, or None without one.
+
+    Raises UsageError for a baseline of another benchmark, split or protocol, or without a drop to compare it for.
+    """
     if path is None:
         if drops:
             raise UsageError("--max-drop needs --baseline.")
@@ -103,42 +106,40 @@ def _read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: Reading
     return report
 
 
-def finish(report: Report, decisions: GateDecisions, unwritten: InfrastructureError | None) -> int:
+def finish(report: Report, decisions: GateDecisions, write_error: InfrastructureError | None) -> int:
     """Print the gates' decisions, as the last output; return the exit code.
 
-    `unwritten` is why a file is missing. It is raised, because it decides the exit code; if a gate is not met, that
-    decides, and `unwritten` is only printed. A judge that answered nothing makes a run incomplete in the same way.
+    `write_error` is why a file is missing. Such a run is incomplete, and so is one whose judge answered nothing: its
+    exit code is that of an InfrastructureError, unless a gate is not met. If it decides, `write_error` is raised.
     Without gates, a run of which no sample could be scored fails.
     """
     if decisions.error is not None:
-        raise unwritten or decisions.error
+        raise write_error or decisions.error
     judge_problem = _judge_problem(report)
     if judge_problem:
         say(f"error: {judge_problem}")
-    if not decisions.results:
-        if unwritten is not None:
-            raise unwritten
-        has_no_scores = bool(report.samples) and report.unscored == len(report.samples)
-        return InfrastructureError.exit_code if judge_problem or has_no_scores else 0
-    from grader.decisions.gate import exit_code
+    is_complete = write_error is None and not judge_problem
+    if decisions.results:
+        from grader.decisions.gate import exit_code
 
-    code = exit_code(decisions.results, complete=unwritten is None and not judge_problem)
-    if unwritten is None:
-        announce(decisions.results)
-        return code
-    if code == InfrastructureError.exit_code:
-        announce(decisions.results)
-        raise unwritten
-    say(f"error: {unwritten}")
+        code = exit_code(decisions.results, complete=is_complete)
+    else:
+        has_no_scores = bool(report.samples) and report.unscored == len(report.samples)
+        code = InfrastructureError.exit_code if has_no_scores or not is_complete else 0
+    error_decides = code == InfrastructureError.exit_code
+    if write_error is not None and not error_decides:
+        say(f"error: {write_error}")
     announce(decisions.results)
+    if write_error is not None and error_decides:
+        raise write_error
     return code
 
 
 def announce(gates: Sequence[GateResult], *, has_table: bool = False) -> None:
-    """Print the decision of every gate; the last lines, which a CI's log shows first, are the worst that decide.
+    """Print the decision of every gate, the worst one that decides last: a CI shows the end of a log.
 
-    On GitHub, each is also a message at the top of the run. `has_table`: they are in a table above, so one line with
-    their number follows.
+    On GitHub, each is also a message at the top of the run. `has_table`: they are in a table above, so only their
+    numbers follow.
     """
     from grader.decisions.gate import WORST_FIRST
 
@@ -149,7 +150,7 @@ def announce(gates: Sequence[GateResult], *, has_table: bool = False) -> None:
         words = ", ".join(f"{counts[state]} {state}" for state in WORST_FIRST if counts[state])
         say(f"GATES: {words or 'none decides'}")
         return
-    for gate in sorted(gates, key=lambda gate: (not gate.is_advisory, -WORST_FIRST.index(gate.state))):
+    for gate in sorted(gates, key=lambda gate: (gate.is_advisory, WORST_FIRST.index(gate.state)), reverse=True):
         advisory = " (advisory)" if gate.is_advisory else ""
         say(f"GATE {gate.state.upper()}{advisory}: {gate.gate}: {gate.reason}")
 

@@ -24,7 +24,7 @@ _RESUME_TOKEN = uuid.uuid4().hex
 
 
 @contextlib.contextmanager
-def no_commands() -> Iterator[None]:
+def without_workflow_commands() -> Iterator[None]:
     """Let GitHub obey no line that is printed: models wrote some, and a line could begin like a workflow command."""
     if not _is_on_github():
         yield
@@ -39,7 +39,7 @@ def no_commands() -> Iterator[None]:
 def annotate_gate(gate: GateResult) -> None:
     """Print a gate's decision as a workflow command, which GitHub shows at the top of the run.
 
-    GitHub obeys commands for this one line only; see `no_commands`.
+    GitHub obeys commands for this one line only; see `without_workflow_commands`.
     """
     if _is_on_github():
         level = "notice" if gate.is_advisory else _LEVELS[gate.state]
@@ -59,7 +59,7 @@ def _escape(text: str) -> str:
     return text
 
 
-def name_results(path: Path) -> None:
+def set_results_output(path: Path) -> None:
     """Give the path of the results file to the workflow's later steps, as the output `results`."""
     if os.environ.get("GITHUB_OUTPUT"):
         # A random delimiter, so that a file's name cannot end the value and begin another output.
@@ -68,12 +68,12 @@ def name_results(path: Path) -> None:
         _append("GITHUB_OUTPUT", "\n".join(lines).encode(errors="surrogateescape"))
 
 
-def summarise(view: Callable[[], Document]) -> None:
-    """Append the report to the step summary, if the CI has one."""
+def append_step_summary(make_document: Callable[[], Document]) -> None:
+    """Append a document to the step summary, if the CI has one."""
     if os.environ.get("GITHUB_STEP_SUMMARY"):
-        from grader.reports.formats import format_of
+        from grader.reports.formats import markdown
 
-        _append("GITHUB_STEP_SUMMARY", format_of("summary.md")(view()) + b"\n")
+        _append("GITHUB_STEP_SUMMARY", markdown.make(make_document()) + b"\n")
 
 
 def _append(variable: str, data: bytes) -> None:

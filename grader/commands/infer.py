@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import infer_options, options
-from grader.commands.console import emit, say
+from grader.commands.console import say, write_to_stdout
 from grader.errors import InfrastructureError
 
 if TYPE_CHECKING:
@@ -20,11 +20,12 @@ EXIT_CODES = (
     "Exit codes: 0 = every sample has a reply; 2 = bad input; 3 = some samples are missing (the same command asks only "
     "for those); 130 = interrupted (the same command continues). With --grade, the exit codes of `grade` as well."
 )
-_LISTED = 10
+_MAX_LISTED = 10
+"""Failed samples whose reasons are printed; the log has all."""
 
 
 @click.command("infer", short_help="Ask a model for predictions.", epilog=EXIT_CODES)
-@options.place_options
+@options.data_options
 @infer_options.model_options
 @infer_options.sampling_options
 @infer_options.prompt_options
@@ -39,33 +40,39 @@ def infer_command(context: click.Context, /, **values: Any) -> int:
     """
     infer_options.check(context, values)
     run_options = infer_options.parse(values)
-    from grader.commands.progress import watcher
+    from grader.commands.progress import progress_reporter
     from grader.inference import session
 
     prepared = session.prepare(run_options)
     quiet: bool = values["quiet"]
     if values["dry_run"]:
-        _show_dry_run(session.dry_run(prepared), run_options)
+        _print_dry_run(session.dry_run(prepared), run_options)
         return 0
-    with watcher(quiet=quiet) as observer:
+    with progress_reporter(quiet=quiet) as observer:
         result = session.run(prepared, observer)
-    _show(result, run_options, quiet=quiet)
+    _print_result(result, run_options, quiet=quiet)
     if result.summary.missing:
         return InfrastructureError.exit_code
     return _grade_output(context, values) if values["grade"] else 0
 
 
-def _show_dry_run(dry_run: DryRun, run_options: InferOptions) -> None:
+def _print_dry_run(dry_run: DryRun, run_options: InferOptions) -> None:
     from grader.wording import counted
 
     if dry_run.first_request is not None:
-        emit(json.dumps(dry_run.first_request, ensure_ascii=False, indent=1).encode("utf-8", errors="replace") + b"\n")
-    more = " more" if dry_run.requests else ""
-    before = f" ({dry_run.answered_requests}{more} already have a reply)" if dry_run.answered_requests else ""
-    abbreviated = "; its images are abbreviated" if dry_run.image_tokens else ""
-    first = f" The first one is above{abbreviated}." if dry_run.first_request is not None else ""
-    to = f" to {run_options.model}" if run_options.model else ""
-    say(f"{counted(dry_run.requests, 'request')}{to}{before}.{first}")
+        request = json.dumps(dry_run.first_request, ensure_ascii=False, indent=1)
+        write_to_stdout(request.encode("utf-8", errors="replace") + b"\n")
+    summary = counted(dry_run.requests, "request")
+    if run_options.model:
+        summary += f" to {run_options.model}"
+    if dry_run.answered_requests:
+        more = " more" if dry_run.requests else ""
+        summary += f" ({dry_run.answered_requests}{more} already have a reply)"
+    summary += "."
+    if dry_run.first_request is not None:
+        abbreviated = "; its images are abbreviated" if dry_run.image_tokens else ""
+        summary += f" The first one is above{abbreviated}."
+    say(summary)
     if not dry_run.requests:
         return
     images = f", {dry_run.image_tokens:,} of them for images" if dry_run.image_tokens else ""
@@ -76,13 +83,14 @@ def _show_dry_run(dry_run: DryRun, run_options: InferOptions) -> None:
         say("The replies have no token limit; --gen-kwargs max_tokens=N sets one.")
 
 
-def _show(result: Result, run_options: InferOptions, *, quiet: bool) -> None:
+def _print_result(result: Result, run_options: InferOptions, *, quiet: bool) -> None:
     """Print the run's result; warnings and errors are printed with --quiet as well."""
     summary, written = result.summary, result.written
-    for path in () if quiet else result.backup_paths:
-        say(f"The earlier file is kept as {path}")
+    if not quiet:
+        for path in result.backup_paths:
+            say(f"The earlier file is kept as {path}")
     for stage, count in summary.truncated.items():
-        say(_truncation(stage, count))
+        say(_truncation_warning(stage, count))
     if written.identical:
         say(
             f"Note: {written.identical} samples are identical to another sample of their task, at a temperature above "
@@ -91,7 +99,7 @@ def _show(result: Result, run_options: InferOptions, *, quiet: bool) -> None:
     if result.stopped:
         say(f"error: the run stopped: {result.stopped}{_refused_setting_hint(result.stopped)}")
     if summary.missing:
-        _show_missing(result, run_options)
+        _print_missing(result, run_options)
     elif not quiet:
         say(f"{summary.done} samples, {summary.usage.total:,} tokens.")
     if written.predictions and not quiet:
@@ -101,29 +109,30 @@ def _show(result: Result, run_options: InferOptions, *, quiet: bool) -> None:
         )
 
 
-def _truncation(stage: str, count: int) -> str:
-    what = "answers" if stage == "answer" else f"replies ({stage})"
+def _truncation_warning(stage: str, count: int) -> str:
+    """Warn of replies that were cut. Only those of the stage `answer` are predictions; others lead to an answer."""
+    replies = "answers" if stage == "answer" else f"replies ({stage})"
     return (
-        f'WARNING: {count} {what} were cut at the token limit (finish_reason "length"): their conclusion may be '
+        f'WARNING: {count} {replies} were cut at the token limit (finish_reason "length"): their conclusion may be '
         "missing. Raise --gen-kwargs max_tokens=N and start over with --fresh."
     )
 
 
-def _show_missing(result: Result, run_options: InferOptions) -> None:
+def _print_missing(result: Result, run_options: InferOptions) -> None:
     from grader.wording import counted
 
     summary = result.summary
     failed = summary.failed
-    for sample in failed[:_LISTED]:
+    for sample in failed[:_MAX_LISTED]:
         say(f"{sample.qid} #{sample.sample}: {sample.reason}")
-    if len(failed) > _LISTED:
-        say(f"... and {len(failed) - _LISTED} more; all are in {run_options.log} (error)")
-    unasked = len(summary.missing) - len(failed)
-    unfinished = f", {unasked} {'was' if unasked == 1 else 'were'} not finished" if unasked else ""
-    are = "is" if len(summary.missing) == 1 else "are"
+    if len(failed) > _MAX_LISTED:
+        say(f"... and {len(failed) - _MAX_LISTED} more; all are in {run_options.log} (error)")
+    verb = "is" if len(summary.missing) == 1 else "are"
+    unfinished = len(summary.missing) - len(failed)
+    unfinished_note = f", {unfinished} {'was' if unfinished == 1 else 'were'} not finished" if unfinished else ""
     say(
-        f"error: {len(summary.missing):,} of {counted(summary.samples, 'sample')} {are} missing: "
-        f"{counted(len(failed), 'request')} failed{unfinished}. The same command asks only for these."
+        f"error: {len(summary.missing):,} of {counted(summary.samples, 'sample')} {verb} missing: "
+        f"{counted(len(failed), 'request')} failed{unfinished_note}. The same command asks only for these."
     )
 
 

@@ -36,13 +36,13 @@ def _parse_temperature(
 
 
 def _parse_gen_kwargs(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, Any]:
-    """Parse `top_p=0.95,max_tokens=2048`, or a JSON object; the value `none` is not sent."""
+    """Parse `top_p=0.95,max_tokens=2048`, or a JSON object; a setting `none` is not sent."""
     if value is None:
         return {}
     is_json = value.lstrip().startswith("{")
     settings = _json_object(value) if is_json else dict(_name_and_value(part) for part in value.split(","))
-    if other := sorted(settings.keys() & _SET_BY_OTHERS):
-        raise click.BadParameter(f"{other[0]} cannot be set here: use its option, if it has one")
+    if reserved := sorted(settings.keys() & _RESERVED_SETTINGS):
+        raise click.BadParameter(f"{reserved[0]} cannot be set here: use its option, if it has one")
     for name in _WHOLE_NUMBERS & settings.keys():
         if settings[name] is not None and (type(settings[name]) is not int or settings[name] < 0):
             raise click.BadParameter(f"{name}={settings[name]} is not a whole number")
@@ -50,7 +50,7 @@ def _parse_gen_kwargs(_context: click.Context, _parameter: click.Parameter, valu
 
 
 _HIGHEST_TEMPERATURE = 10
-_SET_BY_OTHERS = {"model", "messages", "n", "stream", "temperature"}
+_RESERVED_SETTINGS = {"model", "messages", "n", "stream", "temperature"}
 """Fields of a request that other options or grade itself set."""
 _WHOLE_NUMBERS = {"max_tokens", "seed"}
 """Settings that grade itself counts with."""
@@ -78,7 +78,7 @@ def _name_and_value(part: str) -> tuple[str, Any]:
 
 
 # fmt: off
-model_options = options.group(
+model_options = options.combine(
     click.option("--model", metavar="M", help="The model's name on its server."),
     click.option("--base-url", metavar="U",
                  help="URL of an OpenAI-compatible server, such as http://localhost:8000/v1 (default: OpenAI's)."),
@@ -90,7 +90,7 @@ model_options = options.group(
 )
 """The models and their servers."""
 
-sampling_options = options.group(
+sampling_options = options.combine(
     click.option("-n", "--samples", type=WholeNumber(min=1), default=1, show_default=True, metavar="N",
                  help="Samples per task."),
     click.option("--temperature", callback=_parse_temperature, metavar="T",
@@ -101,7 +101,7 @@ sampling_options = options.group(
 )
 """Sampling."""
 
-prompt_options = options.group(
+prompt_options = options.combine(
     click.option("--mode", default="", metavar="MODE", help="HumanEval-V: v2c, v2c-cot, v2t2c or t2c."),
     click.option("--shots", type=WholeNumber(min=0), default=0, metavar="K",
                  help="Mr-Ben: number of demonstrations in the prompt."),
@@ -112,7 +112,7 @@ prompt_options = options.group(
 )
 """The prompt and the images."""
 
-run_options = options.group(
+run_options = options.combine(
     options.LIMIT,
     options.date_options,
     options.IDS,
@@ -132,9 +132,10 @@ run_options = options.group(
 
 def check(context: click.Context, values: dict[str, Any]) -> None:
     """Raise UsageError for options that cannot be combined, MissingParameter for those that requests need."""
-    for option in () if values["dry_run"] else context.command.params:
-        if option.name in {"model", "output"} and values[option.name] is None:
-            raise click.MissingParameter(ctx=context, param=option)
+    if not values["dry_run"]:
+        for option in context.command.params:
+            if option.name in {"model", "output"} and values[option.name] is None:
+                raise click.MissingParameter(ctx=context, param=option)
     if values["coder_model"] is not None and values["mode"] != "v2t2c":
         raise UsageError("--coder-model needs --mode v2t2c: only this mode has a second model that writes the code.")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--published", is_flag=True,
               help="Also show the benchmark's published models; all are ordered by the official reading.")  # fmt: skip
 @options.reading_option
-@options.output("Also write the leaderboard", without=".xml")
+@options.report_option("Also write the leaderboard", excluded=".xml")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
 def leaderboard_command(
     runs: tuple[NamedFile, ...],
@@ -40,14 +40,19 @@ def leaderboard_command(
     from grader.reports.views import leaderboard as view
 
     if published:
-        source = click.get_current_context().get_parameter_source("reading")
-        if reading != "official" and source is not ParameterSource.DEFAULT:
-            raise UsageError("--published needs --reading official: published values are of the official reading.")
-        reading = "official"
+        _refuse_careful_reading(reading)
+    ranking_reading: ReadingName = "official" if published else reading
     files = output_files.check_outputs(outputs, [run.path for run in runs])
-    ranked = read_runs(runs)
-    for name, report in ranked:
-        files.protect(files_of_results(Path(name.results), report).paths)
+    reports = read_runs(runs)
+    for run, report in reports:
+        files.protect(files_of_results(Path(run.results), report).paths)
     folder = output_files.folder_of_page(outputs)
-    document = view.document(leaderboard(ranked, reading=reading, with_published=published), folder)
+    document = view.document(leaderboard(reports, reading=ranking_reading, with_published=published), folder)
     output_files.show_and_write(document, outputs, quiet=quiet)
+
+
+def _refuse_careful_reading(reading: ReadingName) -> None:
+    """Raise UsageError if the user, and not the default, asks for another reading than that of published values."""
+    source = click.get_current_context().get_parameter_source("reading")
+    if reading != "official" and source is not ParameterSource.DEFAULT:
+        raise UsageError("--published needs --reading official: published values are of the official reading.")

@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, metavar="")
 def list_command(names: tuple[str, ...]) -> None:
     """List the benchmarks, their splits and protocols."""
-    from grader.commands.console import columns, fit_to_stream
+    from grader.commands.console import fit_to_stream, terminal_width
     from grader.scorers import registry
 
     if names:
         raise UsageError(
             f"`grade list` lists all benchmarks. To see the settings and the ids of one, run `grade show {names[0]}`."
         )
-    width = columns(sys.stdout) if sys.stdout.isatty() else WHOLE_LINES
-    click.echo(_list(width).strip("\n"))
+    width = terminal_width(sys.stdout) if sys.stdout.isatty() else UNLIMITED_WIDTH
+    click.echo(_benchmarks_table(width).strip("\n"))
     click.echo(fit_to_stream("\nThe first split and protocol of a benchmark are its defaults.", sys.stdout))
     scorers = f"Scorers, for `scoring` in your own benchmark.toml: {', '.join(registry.names())}"
     click.echo(fit_to_stream(scorers, sys.stdout))
 
 
-WHOLE_LINES = 10_000
+UNLIMITED_WIDTH = 10_000
 """Width of a table for other programs: one line for each row."""
 
 
-def _list(width: int) -> str:
+def _benchmarks_table(width: int) -> str:
     """Return the table of the bundled benchmarks, the defaults first."""
     from grader.reports.document import Column, Table, cells
     from grader.reports.formats import terminal
@@ -84,7 +84,7 @@ def show_command(
     *,
     results: Path | None,
     sample: int | None,
-    **place: Any,
+    **data_options: Any,
 ) -> None:
     """Show the data of a task; without a QID, show the benchmark's settings and the ids of its tasks.
 
@@ -108,19 +108,22 @@ def show_command(
         )
     # The config file's data belong to its own benchmark only.
     if configured_benchmark is None or Path(benchmark).resolve() == Path(configured_benchmark).resolve():
-        place |= {name: configured[name] for name, value in place.items() if value is None and name in configured}
-    run_options = Options(benchmark=benchmark, **place)
+        options_left_out = [name for name, value in data_options.items() if value is None and name in configured]
+        data_options |= {name: configured[name] for name in options_left_out}
+    run_options = Options(benchmark=benchmark, **data_options)
     if sample is not None and results is None:
         raise UsageError("--sample needs --results: the results file (<stem>_results.json) that has the sample.")
     if results is not None and qid is None:
         raise UsageError("--results needs a QID: the task whose sample is shown.")
     if qid is None:
-        for line in describe(run_options):
+        for line in benchmark_lines(run_options):
             click.echo(fit_to_stream(clean(line), sys.stdout))
         return
-    for name, text in (
-        show(run_options, qid) if results is None else _sample_in_words(run_options, qid, sample or 0, results)
-    ):
+    if results is None:
+        fields = iter(task_fields(run_options, qid))
+    else:
+        fields = _sample_in_words(run_options, qid, sample or 0, results)
+    for name, text in fields:
         if "\n" in text:
             # Programs and outputs keep their lines.
             click.echo("\n".join([f"{clean(name)}:", *map(clean, text.splitlines()), ""]))
@@ -136,23 +139,24 @@ def _configured_defaults() -> dict[str, Any]:
 
 @click.command("check", short_help="Check prediction files without grading them.")
 @click.argument("predictions", type=options.FILE, metavar="PREDICTIONS...", nargs=-1, required=True)
-@options.place_options
+@options.data_options
 @options.FIELDS
 @options.JOIN
 @options.MISSING
 def check_command(predictions: tuple[str, ...], *, join: bool, **values: Any) -> None:
     """Check prediction files against their benchmark, without grading them."""
     from grader.commands.console import fit_to_stream
-    from grader.commands.progress import watcher
+    from grader.commands.progress import progress_reporter
     from grader.errors import InputError
     from grader.grading import check
     from grader.options import Options
 
     problems: list[str] = []
-    for path in [predictions] if join and len(predictions) > 1 else predictions:
+    is_one_run = join and len(predictions) > 1
+    for source in [predictions] if is_one_run else predictions:
         try:
-            with watcher(quiet=False) as observer:
-                lines = check(path, Options(**values), observer)
+            with progress_reporter(quiet=False) as observer:
+                lines = check(source, Options(**values), observer)
         except InputError as error:
             problems += error.problems
         else:
@@ -162,7 +166,7 @@ def check_command(predictions: tuple[str, ...], *, join: bool, **values: Any) ->
         raise InputError(problems)
 
 
-def describe(options: Options) -> list[str]:
+def benchmark_lines(options: Options) -> list[str]:
     """Return lines with a benchmark's settings, and the ids of its tasks if its data is available."""
     from grader.grading.inputs import load_tasks, make_setup
     from grader.wording import counted
@@ -172,10 +176,11 @@ def describe(options: Options) -> list[str]:
     splits, protocols = _splits_and_protocols(declared)
     lines = [
         f"{declared.id}: {declared.name} (scorer {declared.scoring})",
-        *([declared.description] if declared.description else []),
+        declared.description,
         f"splits, the default first: {splits}",
         f"protocols, the default first: {protocols}",
     ]
+    lines = list(filter(None, lines))
     try:
         tasks = load_tasks(setup)
     except GradeError as error:
@@ -183,7 +188,7 @@ def describe(options: Options) -> list[str]:
     return [*lines, f"{counted(len(tasks), declared.unit)}:", *tasks]
 
 
-def show(options: Options, qid: str) -> list[tuple[str, str]]:
+def task_fields(options: Options, qid: str) -> list[tuple[str, str]]:
     """Return a task's columns as (name, text), without images. Raises UsageError if the task does not exist."""
     from grader.grading.inputs import load_tasks, make_setup
 

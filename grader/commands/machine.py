@@ -9,7 +9,7 @@ import click
 
 from grader.commands import options
 from grader.commands.console import fit_to_stream, say
-from grader.errors import UsageError
+from grader.errors import InfrastructureError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,21 +27,22 @@ def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> No
 
     An interrupted download continues when the command is run again.
     """
-    from grader.commands.progress import watcher
+    from grader.commands.progress import progress_reporter
     from grader.data import download
     from grader.scorers import declarations, registry
     from grader.scorers.rows import rows_of
 
     declared = declarations.load(benchmark)
-    name, source = declared.split(split)
-    version = declared.check_protocol(protocol)
-    with watcher(quiet=False) as observer:
-        if source.hub and not download.has_address(source):
-            observer.phase(f"fetching {source.hub}", None)
-            rows = rows_of(declared, name, version, None, registry.scorer(declared.scoring))
+    split_name, split_data = declared.split(split)
+    protocol_name = declared.check_protocol(protocol)
+    with progress_reporter(quiet=False) as observer:
+        if split_data.hub and not download.has_address(split_data):
+            # The client of the hub downloads when the rows are read.
+            observer.phase(f"fetching {split_data.hub}", None)
+            rows = rows_of(declared, split_name, protocol_name, None, registry.scorer(declared.scoring))
             click.echo(f"{rows.origin}: {len(rows.rows)} rows, in the cache of `datasets`")
             return
-        path = download.fetch(declared, name, observer)
+        path = download.fetch(declared, split_name, observer)
     click.echo(path)
 
 
@@ -55,7 +56,7 @@ def doctor_command(sandbox: str, *, verbose: bool) -> int:
     examination = examine(sandbox, verbose=verbose)
     for line in examination.lines:
         click.echo(fit_to_stream(line, sys.stdout))
-    return 0 if examination.usable else 3
+    return 0 if examination.usable else InfrastructureError.exit_code
 
 
 @click.group("image", short_help="Build or remove the sandbox image.")
@@ -167,15 +168,17 @@ def selftest_command(*, benchmark: str | None, data: Path | None, sandbox: Any) 
     reference solutions of the data must pass.
     """
     from grader import selftest
-    from grader.commands.progress import watcher
+    from grader.commands.progress import progress_reporter
 
-    advice = ""
+    failed = []
     for run_options in selftest.plan(benchmark, data, sandbox):
-        with watcher(quiet=not sys.stderr.isatty()) as observer:
+        with progress_reporter(quiet=not sys.stderr.isatty()) as observer:
             result = selftest.check(run_options, observer)
         click.echo(fit_to_stream(selftest.in_words(result), sys.stdout))
         if not result.passed:
-            advice = DIFFERS if result.has_sample else FAILS
-    if advice:
-        say(advice)
-    return 3 if advice else 0
+            failed.append(result)
+    if not failed:
+        return 0
+    # All results are of one kind: a benchmark without a sample, or with --data, is tested alone.
+    say(DIFFERS if failed[-1].has_sample else FAILS)
+    return InfrastructureError.exit_code

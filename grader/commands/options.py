@@ -101,7 +101,7 @@ def complete_benchmarks(_context: click.Context, _parameter: click.Parameter, in
     return items or [CompletionItem(incomplete, type="dir")]
 
 
-def group(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+def combine(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
     """Return a decorator that adds several options, in this order."""
 
     def add(command: _Command) -> _Command:
@@ -118,7 +118,7 @@ _PROTOCOL = click.option("--protocol", metavar="P", help="Version of the officia
 _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
              show_default=True, help="Where untrusted code runs; auto: Docker if an engine answers, else bubblewrap.")
 _RUNTIME = click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc.")
-_LIMITS = group(
+_LIMITS = combine(
     click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N",
                  help="Programs that run at a time (default: one per core); requests to a judge (default: 8)."),
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
@@ -135,7 +135,7 @@ JOIN = click.option("--join", is_flag=True, help="Several files are parts of one
 MISSING = click.option("--missing", type=click.Choice(["error", "wrong", "skip"]), default="error", show_default=True,
              help="How to treat a task without a prediction; skip leaves it out.")
 
-_DATA = group(
+_DATA = combine(
     click.option("-b", "--benchmark", default="humaneval-v", show_default=True, metavar="ID|DIR",
                  shell_complete=complete_benchmarks, help="Benchmark, or a folder with a benchmark.toml."),
     _SPLIT,
@@ -143,17 +143,17 @@ _DATA = group(
                  help="Local copy of the data (JSON Lines, JSON, TSV, CSV, .xlsx, parquet, `datasets` folder)."),
 )
 
-place_options = group(_DATA, _PROTOCOL)
+data_options = combine(_DATA, _PROTOCOL)
 """The benchmark and its data."""
 
-date_options = group(
+date_options = combine(
     click.option("--since", default="", metavar="DAY", help="Only tasks from this day on (2024-08-01)."),
     click.option("--until", default="", metavar="DAY", help="Only tasks up to this day, included."),
 )
 """Which tasks, by their date."""
 
-benchmark_options = group(
-    place_options,
+benchmark_options = combine(
+    data_options,
     LIMIT,
     IDS,
     date_options,
@@ -162,10 +162,10 @@ benchmark_options = group(
 )
 """The benchmark, its data, and which tasks are graded."""
 
-serve_options = group(_DATA, _SANDBOX, _RUNTIME, _LIMITS)
+serve_options = combine(_DATA, _SANDBOX, _RUNTIME, _LIMITS)
 """What an administrator sets; everything else is in the requests."""
 
-sandbox_options = group(
+sandbox_options = combine(
     click.option("-k", "k", callback=_parse_k, metavar="1,10",
                  help="Report pass@k for these k (default: 1 and the protocol's; answers: all samples of a task)."),
     _SANDBOX,
@@ -180,7 +180,7 @@ sandbox_options = group(
 BENCHMARK = click.option("-b", "--benchmark", metavar="ID|DIR",
              help="The benchmark's folder, if it is not a built-in benchmark.")
 
-judge_options = group(
+judge_options = combine(
     click.option("--judge-model", metavar="M", help="Model that judges the replies that rules cannot read."),
     click.option("--judge-base-url", metavar="U",
                  help="URL of the judge's OpenAI-compatible server. Its key is read from OPENAI_API_KEY."),
@@ -194,7 +194,7 @@ reading_option = click.option(
     help="The reading to compare, rank and gate with.")
 """Which of the two readings is compared, ranked, or decides a gate."""
 
-gate_options = group(
+gate_options = combine(
     click.option("--fail-under", "thresholds", multiple=True, metavar="METRIC=V",
                  callback=parsing_callback(_parse_threshold),
                  help="Fail (exit 1) if METRIC is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
@@ -211,10 +211,11 @@ gate_options = group(
 # fmt: on
 
 
-def output(verb_and_what: str, *, required: bool = False, without: str = "") -> Callable[[_Command], _Command]:
-    """Return `-o`, whose help lists the formats there are. `without`: the one that the document cannot have."""
+def report_option(verb_and_what: str, *, required: bool = False, excluded: str = "") -> Callable[[_Command], _Command]:
+    """Return `-o`, whose help lists the formats there are. `excluded`: the ending that the document cannot have."""
+    # An ending such as .json names its format; .md does not.
     endings = ", ".join(
-        ending if name in ending else f"{ending} ({name})" for ending, name in FORMATS.items() if ending != without
+        ending if name in ending else f"{ending} ({name})" for ending, name in FORMATS.items() if ending != excluded
     )
     return click.option(
         "-o",
@@ -228,7 +229,7 @@ def output(verb_and_what: str, *, required: bool = False, without: str = "") -> 
     )
 
 
-output_option = output("Also write a report")
+run_report_option = report_option("Also write a report")
 """Reports."""
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.commands import github
-from grader.commands.console import RETRY_HINT, emit, say, show_table, write_files
+from grader.commands.console import cause_of, say, show_table, write_to_stdout
 from grader.errors import InfrastructureError
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from grader.reports.document import Document
     from grader.reports.questions import Gap
     from grader.results.outputs import Outputs
+
+RETRY_HINT = "Make room, or write to another folder, and run the command again."
 
 
 def check_outputs(
@@ -35,21 +37,6 @@ def check_outputs(
     return Outputs(outputs, inputs, baseline=baseline, folder=folder)
 
 
-def write(
-    outputs: Sequence[str], document: Document, *, retry_hint: Callable[[], str] = lambda: RETRY_HINT
-) -> list[Path]:
-    """Write a document to every output and return the paths; `-` is JSON on standard output.
-
-    `retry_hint`: see `write_output`.
-    """
-    from grader.reports.formats import format_of
-
-    paths: list[Path] = []
-    for name in outputs:
-        paths += write_output(name, format_of(name)(document), retry_hint)
-    return paths
-
-
 def write_run(
     graded: Graded,
     document: Callable[[], Document],
@@ -60,20 +47,20 @@ def write_run(
 ) -> InfrastructureError | None:
     """Write all files of a run that can be written, and print their paths; return the first error.
 
-    `retry_hint`: name of an output -> the end of its error; see `write_output`.
+    `retry_hint`: name of an output -> the end of its error; see `_write_output`.
     """
     steps = [functools.partial(_write_results, graded)]
     for name in outputs:
-        steps.append(functools.partial(write, (name,), document(), retry_hint=functools.partial(retry_hint, name)))
+        steps.append(functools.partial(write_report, name, document(), functools.partial(retry_hint, name)))
     first_error = None
     for step in steps:
         try:
-            paths = write_files(step)
+            say_written(step(), quiet=quiet)
         except InfrastructureError as error:
             first_error = first_error or error
-        else:
-            for path in () if quiet else paths:
-                say(f"Wrote {path}")
+        except OSError as error:
+            message = f"The results could not be written: {cause_of(error)}. {RETRY_HINT}"
+            first_error = first_error or InfrastructureError(message)
     return first_error
 
 
@@ -81,8 +68,24 @@ def _write_results(graded: Graded) -> list[Path]:
     """Write the files of one run, and tell the CI the name of its results file; return the paths."""
     paths = graded.write()
     if paths:
-        github.name_results(paths[-1])
+        *_, results = paths
+        github.set_results_output(results)
     return paths
+
+
+def write_report(name: str, document: Document, retry_hint: Callable[[], str] = lambda: RETRY_HINT) -> list[Path]:
+    """Write a document to one output; see `_write_output`."""
+    from grader.reports.formats import format_of
+
+    return _write_output(name, format_of(name)(document), retry_hint)
+
+
+def say_written(paths: Iterable[Path], *, quiet: bool) -> None:
+    """Print the paths of files that were written, unless `quiet`."""
+    if quiet:
+        return
+    for path in paths:
+        say(f"Wrote {path}")
 
 
 def say_gaps(gaps: Iterable[Gap]) -> None:
@@ -100,10 +103,12 @@ def show_and_write(document: Document, outputs: Sequence[str], *, quiet: bool, v
     """Print a document, unless `quiet`, and write it to files. `verbose`: see `show`."""
     from grader.reports.formats import format_of
 
+    # A document that a format refuses is not printed either.
     contents = [(name, format_of(name)(document)) for name in outputs]
     if not quiet:
         show(document, verbose=verbose)
-    write_all(contents, quiet=quiet)
+    for name, content in contents:
+        say_written(_write_output(name, content), quiet=quiet)
 
 
 def show(document: Document, *, verbose: bool = False) -> None:
@@ -113,15 +118,7 @@ def show(document: Document, *, verbose: bool = False) -> None:
     show_table(functools.partial(terminal.render, document, verbose=verbose))
 
 
-def write_all(outputs: Iterable[tuple[str, bytes]], *, quiet: bool) -> None:
-    """Write outputs, given as (name, content), and say where they are. Raises InfrastructureError."""
-    for name, data in outputs:
-        for path in write_output(name, data):
-            if not quiet:
-                say(f"Wrote {path}")
-
-
-def write_output(name: str, data: bytes, retry_hint: Callable[[], str] = lambda: RETRY_HINT) -> list[Path]:
+def _write_output(name: str, data: bytes, retry_hint: Callable[[], str] = lambda: RETRY_HINT) -> list[Path]:
     """Write one output; return its path, or an empty list for `-` (standard output).
 
     Raises InfrastructureError. `retry_hint` returns the end of its message: what is kept, and how to write the output
@@ -131,7 +128,7 @@ def write_output(name: str, data: bytes, retry_hint: Callable[[], str] = lambda:
 
     try:
         if name == "-":
-            emit(data)
+            write_to_stdout(data)
             return []
         with replacing(Path(name)) as file:
             file.write(data)

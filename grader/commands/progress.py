@@ -43,7 +43,7 @@ class Lines:
         """Begin a phase."""
         self._name, self._total = name, total
         self._done = self._passed = 0
-        self._started = self._written = time.monotonic()
+        self._started = self._last_line_at = time.monotonic()
 
     def advance(self, steps: int = 1, *, passed: int = 0) -> None:
         """Count the steps; write a line at the end of the phase, or if the last one is old enough."""
@@ -52,21 +52,23 @@ class Lines:
         self._done += steps
         self._passed += passed
         if self._is_due() or self._done == self._total:
-            of = "" if self._total is None else f"/{self._total}"
-            ending = self._ending(time.monotonic() - self._started)
-            self._write(f"{self._name}: {self._done}{of}{_rate(self._passed, self._done, ', ')}{ending}")
+            total = "" if self._total is None else f"/{self._total}"
+            rate = _rate(self._passed, self._done)
+            passing = f", {rate}" if rate else ""
+            duration = self._duration(time.monotonic() - self._started)
+            self._write(f"{self._name}: {self._done}{total}{passing}{duration}")
 
     def _is_due(self) -> bool:
-        return time.monotonic() - self._written >= LINE_SECONDS
+        return time.monotonic() - self._last_line_at >= LINE_SECONDS
 
     def _write(self, text: str) -> None:
         """Write a line about the progress, unless it says the same as the last one."""
-        self._written = time.monotonic()
+        self._last_line_at = time.monotonic()
         if text != self._last:
             self._last = text
             self.message(text)
 
-    def _ending(self, seconds: float) -> str:
+    def _duration(self, seconds: float) -> str:
         """Return the time that the phase took, or an estimate of the time left."""
         if self._done == self._total:
             return f" in {seconds:.1f} s"
@@ -137,15 +139,21 @@ class Bar:
         self._progress.update(self._task, advance=steps)
 
 
-def _rate(passed: int, done: int, before: str = "") -> str:
-    return f"{before}{100 * passed / done:.0f} % pass" if passed else ""
+def _rate(passed: int, done: int) -> str:
+    return f"{100 * passed / done:.0f} % pass" if passed else ""
 
 
-def watcher(*, quiet: bool) -> Bar | Lines:
+def progress_reporter(*, quiet: bool) -> Bar | Lines:
     """Return a bar for the phases of a run if standard error is a terminal, else lines."""
     if quiet or not sys.stderr.isatty():
         return Lines(quiet=quiet)
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    names = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[detail]}")
-    return Bar(*names, TimeElapsedColumn(), TimeRemainingColumn())
+    return Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[detail]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )

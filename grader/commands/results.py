@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.commands import options, output_files
-from grader.commands.console import say
 from grader.commands.options import NAMED_FILE, NamedFile
 
 if TYPE_CHECKING:
@@ -31,8 +30,8 @@ _data_options = (
 @click.argument("after", type=NAMED_FILE, metavar="[B=]B_RESULTS")
 @options.reading_option
 @click.option("-v", "--verbose", is_flag=True, help="Show all groups of tasks.")
-@options.group(*_data_options)
-@options.output("Also write the comparison", without=".xml")
+@options.combine(*_data_options)
+@options.report_option("Also write the comparison", excluded=".xml")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
 def compare_command(
     before: NamedFile,
@@ -74,8 +73,8 @@ def compare_command(
 
 @click.command("report", short_help="Write reports of an earlier run, without grading again.")
 @click.argument("results", type=_RESULTS, metavar="RESULTS")
-@options.output("Write a report", required=True)
-@options.group(*_data_options)
+@options.report_option("Write a report", required=True)
+@options.combine(*_data_options)
 @click.option("--predictions", type=_RESULTS, metavar="FILE",
               help="The prediction file, if it is not beside the results.")  # fmt: skip
 @options.reading_option
@@ -103,9 +102,8 @@ def report_command(
     run_files = files_of_results(results, report, data=data, benchmark=benchmark, predictions=predictions)
     files.protect(run_files.paths)
     document = view.document(report, run_files.material, replies=run_files.replies, reading=reading)
-    paths = output_files.write(outputs, document)
-    for path in () if quiet else paths:
-        say(f"Wrote {path}")
+    paths = [path for name in outputs for path in output_files.write_report(name, document)]
+    output_files.say_written(paths, quiet=quiet)
     # A problem with a file that the user named is printed with --quiet as well.
     user_files = {"questions": data, "predictions": predictions}
     output_files.say_gaps([gap for gap in run_files.gaps if not quiet or user_files.get(gap.what) is not None])

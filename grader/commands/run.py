@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from grader.commands import github, options, output_files
-from grader.commands.console import RETRY_HINT, say
+from grader.commands.console import say
 from grader.commands.gates import Gates, finish
 from grader.errors import DataUnavailableError, GradeError, InterruptedRunError, UsageError
 from grader.files.user_files import real_path
@@ -42,7 +42,7 @@ UNCACHED = "Interrupted. With --no-cache, nothing is kept of a file that is not 
 @options.judge_options
 @click.option("--score-only", is_flag=True, help="Score again from an earlier run's files, without sandbox or judge.")
 @options.gate_options
-@options.output_option
+@options.run_report_option
 @options.JOIN
 @click.option("--output-dir", type=options.PATH, metavar="DIR", help="Write all files to DIR, not beside PREDICTIONS.")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and gate decisions.")
@@ -79,7 +79,7 @@ def grade_files(predictions: Sequence[str], *, join: bool = False, **values: Any
         return _grade_several(predictions, command)
     except KeyboardInterrupt:
         if run_options.cache:
-            raise
+            raise  # what the cache has is kept, as the message of the command line says
         raise InterruptedRunError(UNCACHED) from None
 
 
@@ -93,7 +93,7 @@ class Command:
     quiet: bool
     verbose: bool
 
-    def files(self, predictions: Sequence[str]) -> Outputs:
+    def files_to_write(self, predictions: Sequence[str]) -> Outputs:
         """Return the files that a run is going to write. Raises UsageError for bad files, before anything runs."""
         for name in predictions:
             if not Path(name).name:
@@ -105,27 +105,25 @@ class Command:
 
 def _grade_run(predictions: Sequence[str], command: Command) -> int:
     """Read and grade one file, or several that are one run, show the results, and write them; return the exit code."""
-    from grader.commands.progress import watcher
+    from grader.commands.progress import progress_reporter
     from grader.grading import grade
 
     gates, has_page = command.gates, output_files.folder_of_page(command.outputs) is not None
     source = predictions[0] if len(predictions) == 1 else predictions
-    with command.files(predictions) as outputs:
-        with watcher(quiet=command.quiet) as observer:
-            graded = grade(
-                source, command.setup, observer, outputs=outputs, check_run=gates.check, every_column=has_page
-            )
+    with command.files_to_write(predictions) as files:
+        with progress_reporter(quiet=command.quiet) as observer:
+            graded = grade(source, command.setup, observer, outputs=files, check_run=gates.check, every_column=has_page)
         decisions = gates.decide(graded.report)
         document, gaps = _lazy_document(graded, Path(predictions[0]), decisions, command, has_page=has_page)
         # The table is shown before files are written: on a full disk the files are lost, but not the metrics.
         if not command.quiet:
             output_files.show(document(), verbose=command.verbose)
         retry_hint = functools.partial(_retry_hint, graded=graded, command=command)
-        unwritten = output_files.write_run(graded, document, command.outputs, retry_hint, quiet=command.quiet)
+        write_error = output_files.write_run(graded, document, command.outputs, retry_hint, quiet=command.quiet)
         if not command.quiet:
             output_files.say_gaps(gaps)
-        github.summarise(document)
-        return finish(graded.report, decisions, unwritten)
+        github.append_step_summary(document)
+        return finish(graded.report, decisions, write_error)
 
 
 def _lazy_document(
@@ -165,15 +163,19 @@ def _retry_hint(name: str, *, graded: Graded, command: Command) -> str:
 
     options, reading = command.setup.options, command.gates.reading
     if graded.stem is None:
-        return RETRY_HINT
+        return output_files.RETRY_HINT
     results = results_path(graded.stem)
-    words = ["grade", "report", str(results), "-o", name]
-    words += ["-b", options.benchmark] if options.benchmark != graded.report.benchmark else []
-    words += ["--data", str(options.data)] if options.data is not None else []
-    file = None if graded.file is None else graded.file.path
-    words += ["--predictions", str(file)] if options.output_dir is not None and file is not None else []
-    words += ["--reading", reading] if reading != "careful" else []
-    return f"The results are in {results}. Make room, or name another file, and run `{shlex.join(words)}`."
+    arguments = ["grade", "report", str(results), "-o", name]
+    if options.benchmark != graded.report.benchmark:
+        arguments += ["-b", options.benchmark]
+    if options.data is not None:
+        arguments += ["--data", str(options.data)]
+    # With --output-dir, the predictions are not beside the results.
+    if options.output_dir is not None and graded.file is not None and graded.file.path is not None:
+        arguments += ["--predictions", str(graded.file.path)]
+    if reading != "careful":
+        arguments += ["--reading", reading]
+    return f"The results are in {results}. Make room, or name another file, and run `{shlex.join(arguments)}`."
 
 
 MOST_SEVERE_FIRST = (2, 3, 1, 4, 0)
@@ -182,7 +184,7 @@ MOST_SEVERE_FIRST = (2, 3, 1, 4, 0)
 
 def _grade_several(files: Sequence[str], command: Command) -> int:
     """Grade one file after the other, as a loop in a shell would; return the most severe exit code."""
-    _check_different_outputs(files, command)
+    _check_distinct_results(files, command)
     codes = {_grade_one_of_several(file, command) for file in files}
     return next(code for code in MOST_SEVERE_FIRST if code in codes)
 
@@ -202,7 +204,7 @@ def _grade_one_of_several(file: str, command: Command) -> int:
         return error.exit_code
 
 
-def _check_different_outputs(files: Sequence[str], command: Command) -> None:
+def _check_distinct_results(files: Sequence[str], command: Command) -> None:
     """Raise UsageError if one file's run would replace what another one's wrote."""
     from grader.results.outputs import stem_in
 
@@ -211,8 +213,9 @@ def _check_different_outputs(files: Sequence[str], command: Command) -> None:
             "-o names one report, but there are several prediction files. Grade them one by one, or leave it out and "
             "write the reports later: grade report RESULTS -o FILE."
         )
-    stems = [stem_in(command.setup.options.output_dir, Path(file)) for file in files]
-    real_stems = [stem and real_path(stem) for stem in stems]
+    folder = command.setup.options.output_dir
+    stems = [stem for file in files if (stem := stem_in(folder, Path(file))) is not None]
+    real_stems = [real_path(stem) for stem in stems]
     for file, stem, real_stem in zip(files, stems, real_stems, strict=True):
         if real_stems.count(real_stem) > 1:
             raise UsageError(

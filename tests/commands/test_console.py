@@ -8,17 +8,18 @@ import termios
 
 import pytest
 
-from grader.commands.console import columns, say, write_files
-from grader.errors import InfrastructureError
+from grader.commands.console import say, terminal_width
+from grader.commands.output_files import write_run
+
+
+class FullDisk:
+    def write(self) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a_results.json")
 
 
 def test_a_file_that_could_not_be_written_is_named_without_a_number_of_the_system() -> None:
-    def full() -> list[object]:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a_results.json")
-
-    with pytest.raises(InfrastructureError) as caught:
-        write_files(full)  # type: ignore[arg-type]
-    assert str(caught.value) == (
+    error = write_run(FullDisk(), lambda: None, (), str, quiet=True)  # type: ignore[arg-type]
+    assert str(error) == (
         "The results could not be written: a_results.json: No space left on device. "
         "Make room, or write to another folder, and run the command again."
     )
@@ -43,6 +44,6 @@ def test_the_width_is_that_of_the_terminal_on_which_the_text_is_shown(monkeypatc
     terminal, other_end = os.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
     with os.fdopen(terminal, "wb"), os.fdopen(other_end, "w") as on_terminal, open(os.devnull, "w") as elsewhere:
-        assert (columns(on_terminal), columns(elsewhere)) == (60, 100)
+        assert (terminal_width(on_terminal), terminal_width(elsewhere)) == (60, 100)
         monkeypatch.setenv("COLUMNS", "72")
-        assert columns(on_terminal) == columns(elsewhere) == 72
+        assert terminal_width(on_terminal) == terminal_width(elsewhere) == 72
