@@ -230,8 +230,8 @@ def _sample_in_words(run_options: Options, qid: str, number: int, results: Path)
     yield from facts_of(scorer, sample)
     yield from _reply_and_program(material, qid, number)
     for gap in material.gaps:
-        if gap.what != "images":
-            yield "note", f"The {gap.what} cannot be shown: {gap.why}"
+        if gap.kind != "images":
+            yield "note", f"The {gap.kind} cannot be shown: {gap.reason}"
 
 
 def _question(task: Task) -> Iterator[tuple[str, str]]:

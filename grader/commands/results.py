@@ -106,7 +106,7 @@ def report_command(
     output_files.say_written(paths, quiet=quiet)
     # A problem with a file that the user named is printed with --quiet as well.
     user_files = {"questions": data, "predictions": predictions}
-    output_files.say_gaps([gap for gap in run_files.gaps if not quiet or user_files.get(gap.what) is not None])
+    output_files.say_gaps([gap for gap in run_files.gaps if not quiet or user_files.get(gap.kind) is not None])
 
 
 def _page_run(name: RunName, files: RunFiles) -> PageRun:

@@ -2,7 +2,7 @@
 
 A view (`views/`) is a function from reports to a `Document`, a format (`formats/`) one from a `Document` to bytes.
 Neither knows the other: a view says on which kind of medium a part is shown, not in which format. A format of text
-takes the sections with `Document.on`, one of data takes `data`, `records` or `suites`.
+takes the sections with `Document.for_medium`, one of data takes `data`, `records` or `suites`.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ class Column:
     """A column: its heading, and how its cells are shown."""
 
     name: str
-    kind: Literal["name", "sentence", "word", "number", "drawn"] = "number"
+    kind: Literal["name", "sentence", "word", "number", "plot"] = "number"
     """`name` is an untrusted text; a `sentence` may quote such texts. Only these two may be broken.
 
-    `drawn` shows the `metrics` of its cells, which have no text, and belongs on pages only.
+    `plot` draws the `metrics` of its cells, which have no text, and belongs on pages only.
     """
-    where: Media = EVERYWHERE
+    media: Media = EVERYWHERE
     title: str = ""
-    is_whole: bool = False
-    """A drawn column whose scale is that of percentages, not that of its values."""
+    has_percent_scale: bool = False
+    """A plot whose scale is that of percentages, not that of its values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +86,11 @@ class Table:
     """The groups (`field=value`) that it is about; a terminal shows many of them only on request."""
     is_card: bool = False
     """Of less weight: pages show it as a card."""
-    where: Media = EVERYWHERE
+    media: Media = EVERYWHERE
 
-    def on(self, medium: Medium) -> Table:
+    def for_medium(self, medium: Medium) -> Table:
         """Return the table with the columns of a medium."""
-        indexes = [index for index, column in enumerate(self.columns) if medium in column.where]
+        indexes = [index for index, column in enumerate(self.columns) if medium in column.media]
         rows = [[row[index] for index in indexes] for row in self.rows]
         return replace(self, columns=[self.columns[index] for index in indexes], rows=rows)
 
@@ -105,7 +105,7 @@ class Plot:
     metrics: Sequence[Metric]
     """Those of its values that have intervals."""
 
-    def on(self, medium: Medium) -> Plot | Table:
+    def for_medium(self, medium: Medium) -> Plot | Table:
         """Return what a medium shows: the curve, or its values in a table."""
         if medium == "page":
             return self
@@ -149,15 +149,15 @@ class Section:
     parts: Sequence[Part]
     is_folded: bool = False
     """Pages and files show its title first, and the rest on request."""
-    where: Media = EVERYWHERE
+    media: Media = EVERYWHERE
 
-    def on(self, medium: Medium) -> list[Part]:
+    def for_medium(self, medium: Medium) -> list[Part]:
         """Return the parts for a medium."""
-        parts = (part for part in self.parts if not isinstance(part, Table) or medium in part.where)
-        return [part if isinstance(part, str) else part.on(medium) for part in parts]
+        parts = (part for part in self.parts if not isinstance(part, Table) or medium in part.media)
+        return [part if isinstance(part, str) else part.for_medium(medium) for part in parts]
 
 
-def has_title(parts: Sequence[Part], index: int) -> bool:
+def shows_title(parts: Sequence[Part], index: int) -> bool:
     """Return whether the title of this table is shown.
 
     The first part of a section is usually described by the section's title. A list that other parts follow is not:
@@ -256,9 +256,9 @@ class Document:
         """The title in one line."""
         return " · ".join(self.names)
 
-    def on(self, medium: Medium) -> list[tuple[Section, list[Part]]]:
+    def for_medium(self, medium: Medium) -> list[tuple[Section, list[Part]]]:
         """Return the sections that have something for a medium, each with its parts."""
-        sections = ((section, section.on(medium)) for section in self.sections if medium in section.where)
+        sections = ((section, section.for_medium(medium)) for section in self.sections if medium in section.media)
         return [(section, parts) for section, parts in sections if parts or section.lead]
 
 

@@ -19,7 +19,7 @@ from grader.predictions.fields import fields_from
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
-from grader.reports.questions import Gap, ShownTasks, gather
+from grader.reports.questions import Gap, ShownTasks, gather_tasks
 from grader.results.outputs import path_beside, stem_of
 from grader.scorers import declarations
 from grader.scorers.interface import ExecutedProgram, ScorerFile
@@ -94,7 +94,7 @@ class RunFiles:
                 gaps = self._gaps_with_scorer_file(gaps)
         tasks = ShownTasks()
         if declared is not None and report.samples:
-            tasks = gather(report, declared, file, self.data, gaps, rows=self.rows, folders=self.folders)
+            tasks = gather_tasks(report, declared, file, self.data, gaps, rows=self.rows, folders=self.folders)
         self.gaps[:] = gaps
         qids = dict.fromkeys(sample.qid for sample in report.samples)
         return Material(
@@ -117,18 +117,18 @@ class RunFiles:
             return source, None
         graded_name = self.report.provenance.predictions or "the prediction file"
         if source is None:
-            return None, Gap(what="predictions", why=f"{graded_name} is not beside the results.")
+            return None, Gap(kind="predictions", reason=f"{graded_name} is not beside the results.")
         try:
             file = read_predictions(source, fields_from(self.report.provenance.fields))
         except (GradeError, OSError) as error:
-            return None, Gap(what="predictions", why=f"{source.name} cannot be read: {first_line(error)}")
+            return None, Gap(kind="predictions", reason=f"{source.name} cannot be read: {first_line(error)}")
         if _are_graded(self.report, _replies_by_task(file)):
             return file, None
         if source.name == graded_name:
             why = f"{source.name} has changed since it was graded."
         else:
             why = f"{source.name} does not hold the predictions that were graded ({graded_name})."
-        return None, Gap(what="predictions", why=why)
+        return None, Gap(kind="predictions", reason=why)
 
     def _gaps_with_scorer_file(self, gaps: list[Gap]) -> list[Gap]:
         """Return the gaps when the replies come from the scorer's own file.
@@ -138,11 +138,11 @@ class RunFiles:
         assert self.scorer_file is not None
         remaining = []
         for gap in gaps:
-            if gap.what != "predictions":
+            if gap.kind != "predictions":
                 remaining.append(gap)
             elif self.predictions is not None:
-                why = f"{gap.why} The outputs shown are from {self.scorer_file.name}."
-                remaining.append(msgspec.structs.replace(gap, why=why))
+                why = f"{gap.reason} The outputs shown are from {self.scorer_file.name}."
+                remaining.append(msgspec.structs.replace(gap, reason=why))
         return remaining
 
 
@@ -189,7 +189,7 @@ def _load_benchmark(report: Report, reference: str | None, gaps: list[Gap]) -> B
         declared.split(report.split)
         declared.check_protocol(report.protocol)
     except GradeError as error:
-        gaps.append(Gap(what="questions", why=first_line(error)))
+        gaps.append(Gap(kind="questions", reason=first_line(error)))
         return None
     return declared
 
@@ -212,11 +212,11 @@ def _read_scorer_file(
 ) -> ScorerFile:
     """Return the content of the scorer's own file; empty, and a gap, if it is missing or belongs to another run."""
     if path is None or not path.is_file():
-        gaps.append(Gap(what="programs", why="The executed file is not beside the results."))
+        gaps.append(Gap(kind="programs", reason="The executed file is not beside the results."))
         return ScorerFile()
     content = scorer.read_scorer_file(report, path)
     if not content.problem and any(content.predictions.get(qid, texts) != texts for qid, texts in replies.items()):
         content = ScorerFile(problem=f"{path.name} belongs to another run: its predictions differ.")
     if content.problem:
-        gaps.append(Gap(what="programs", why=content.problem))
+        gaps.append(Gap(kind="programs", reason=content.problem))
     return content

@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a report that cannot be shown."""
 
-    what: Literal["predictions", "questions", "images", "programs"]
-    why: str
-    """The reason, as a full sentence."""
+    kind: Literal["predictions", "questions", "images", "programs"]
+    reason: str
+    """A full sentence."""
     is_missing: bool = True
     """Whether it exists and could not be read; False: the data has none."""
 
     def in_words(self) -> str:
         """Return a sentence about the whole report."""
-        return f"The report does not show all {self.what}: {self.why}" if self.is_missing else self.why
+        return f"The report does not show all {self.kind}: {self.reason}" if self.is_missing else self.reason
 
 
 class ShownTasks(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ class _Data(NamedTuple):
     path: Path | None
 
 
-def gather(
+def gather_tasks(
     report: Report,
     declared: Benchmark,
     file: PredictionFile | None,
@@ -85,7 +85,7 @@ def gather(
         if data is None:
             data = _Data(_read_rows(report, declared, scorer, file, path), path)
         if not _is_unchanged(report, data.rows):
-            gaps.append(Gap(what="questions", why=f"The data ({data.rows.origin}) is not the data that was graded."))
+            gaps.append(Gap(kind="questions", reason=f"The data ({data.rows.origin}) is not the data that was graded."))
             return ShownTasks()
         qids = [record.qid for record in file.records] if file else []
         all_tasks, _ = scorer.complete(declared, data.rows, tasks_of(scorer, declared, report.split, data.rows), qids)
@@ -94,16 +94,16 @@ def gather(
         changed = next(iter(_candidate_data_files(report, folders)), None)
         hint = "" if changed is None else f" ({changed.name} beside the results is not the data that was graded.)"
         why = f"The data of {declared.id} ({report.split}) is not on this machine; give it with --data.{hint}"
-        gaps.append(Gap(what="questions", why=why))
+        gaps.append(Gap(kind="questions", reason=why))
         return ShownTasks()
     except (GradeError, OSError, LookupError, ValueError, TypeError) as error:
-        gaps.append(Gap(what="questions", why=f"The data cannot be read: {first_line(error)}"))
+        gaps.append(Gap(kind="questions", reason=f"The data cannot be read: {first_line(error)}"))
         return ShownTasks()
     graded = dict.fromkeys(sample.qid for sample in report.samples)
     tasks = {qid: all_tasks[qid] for qid in graded if qid in all_tasks}
     if len(tasks) < len(graded):
         why = f"The data has no row for {len(graded) - len(tasks)} of {len(graded)} {declared.unit}s."
-        gaps.append(Gap(what="questions", why=why))
+        gaps.append(Gap(kind="questions", reason=why))
     tasks = _with_prompts(tasks, file)
     column = declared.image_column(report.protocol)
     if column is None:
@@ -111,7 +111,7 @@ def gather(
     images = Images(all_tasks, column, folder_of(declared, report.split, data.path))
     if images.is_empty:
         why = f"The report has no images, because the data ({data.rows.origin}) has none (column {column})."
-        gaps.append(Gap(what="images", why=why, is_missing=False))
+        gaps.append(Gap(kind="images", reason=why, is_missing=False))
     return _with_images(tasks, images, declared.unit, gaps)
 
 
@@ -180,7 +180,7 @@ def _with_images(tasks: dict[str, Task], images: Images, unit: str, gaps: list[G
         pictures.setdefault(image_of[qid], picture)
     if missing:
         why = f"The images that the data names for {counted(missing, unit)} were not found."
-        gaps.append(Gap(what="images", why=why))
+        gaps.append(Gap(kind="images", reason=why))
     return ShownTasks(tasks=tasks, image_of=image_of, images=pictures)
 
 

@@ -11,7 +11,7 @@ from grader.benchmark import Benchmark
 from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
 from grader.reports.material import Material, RunFiles, files_of_results
-from grader.reports.questions import Gap, gather
+from grader.reports.questions import Gap, gather_tasks
 from grader.results import Outcome, Provenance, Reading, Report, SampleResult
 from grader.scorers import declarations
 from grader.scorers.interface import ExecutedProgram
@@ -48,7 +48,7 @@ def test_predictions_that_changed_since_are_not_shown_and_the_report_says_so(gra
     (tmp_path / "predictions.json").write_text(changed)
     _, found = _load(tmp_path / "predictions_results.json", data)
     assert found.replies == {}
-    assert [(gap.what, gap.why) for gap in found.gaps] == [
+    assert [(gap.kind, gap.reason) for gap in found.gaps] == [
         ("predictions", "predictions.json has changed since it was graded.")
     ]
     assert len(found.tasks) == 10
@@ -63,7 +63,7 @@ def test_the_data_that_was_graded_is_found_beside_the_results(graded, tmp_path: 
     report = read_report(results)
     found = files_of_results(results, report).material()
     assert set(found.tasks) == {sample.qid for sample in report.samples}
-    assert not [gap for gap in found.gaps if gap.what == "questions"]
+    assert not [gap for gap in found.gaps if gap.kind == "questions"]
 
 
 def test_data_beside_the_results_that_is_not_what_was_graded_is_not_shown(graded, tmp_path: Path) -> None:
@@ -73,9 +73,9 @@ def test_data_beside_the_results_that_is_not_what_was_graded_is_not_shown(graded
     results = tmp_path / "predictions_results.json"
     report = read_report(results)
     gaps: list[Gap] = []
-    shown = gather(report, _nowhere("vstar"), None, None, gaps, folders=[tmp_path])
+    shown = gather_tasks(report, _nowhere("vstar"), None, None, gaps, folders=[tmp_path])
     assert not shown.tasks
-    assert [gap.why for gap in gaps] == [
+    assert [gap.reason for gap in gaps] == [
         "The data of vstar (test) is not on this machine; give it with --data. "
         "(questions.jsonl beside the results is not the data that was graded.)"
     ]
@@ -95,14 +95,14 @@ def test_a_name_in_the_results_leads_to_no_data_elsewhere(graded, tmp_path: Path
         shutil.copy(data, tmp_path / data.name)
         (tmp_path / "inner").mkdir(exist_ok=True)
         led = msgspec.structs.replace(report, provenance=msgspec.structs.replace(report.provenance, data=name))
-        assert not gather(led, _nowhere("vstar"), None, None, [], folders=[tmp_path / "inner"]).tasks
+        assert not gather_tasks(led, _nowhere("vstar"), None, None, [], folders=[tmp_path / "inner"]).tasks
 
 
 def test_each_thing_that_is_missing_is_named(graded, tmp_path: Path) -> None:
     folder, _ = graded("mr-ben")
     shutil.copy(folder / "predictions_results.json", tmp_path)
     _, found = _load(tmp_path / "predictions_results.json", None)
-    assert [gap.what for gap in found.gaps] == ["predictions", "questions"]
+    assert [gap.kind for gap in found.gaps] == ["predictions", "questions"]
     assert found.gaps[0].why == "predictions.json is not beside the results."
     assert "--data" in found.gaps[1].why
 
@@ -157,7 +157,7 @@ def test_data_cannot_bring_files_from_elsewhere_into_a_report(tmp_path: Path) ->
     (inside / "link.png").symlink_to(tmp_path / "private.png")
     found = _choice_run(inside, ["../private.png", str(tmp_path / "private.png"), "link.png", "a\0b", "!" * 5000])
     assert found.images == {}
-    assert [gap.why for gap in found.gaps if gap.what == "images"] == [
+    assert [gap.reason for gap in found.gaps if gap.kind == "images"] == [
         "The images that the data names for 5 questions were not found."
     ]
 
@@ -168,7 +168,7 @@ def test_rows_that_name_each_other_as_their_image_end_the_search(tmp_path: Path)
 
 def test_data_without_images_says_so_once(tmp_path: Path) -> None:
     found = _choice_run(tmp_path, [None, None])
-    assert [gap.why for gap in found.gaps if gap.what == "images"] == [
+    assert [gap.reason for gap in found.gaps if gap.kind == "images"] == [
         "The report has no images, because the data (data.jsonl) has none (column image)."
     ]
 
@@ -225,7 +225,7 @@ def test_a_prediction_file_that_is_not_used_stays_said_where_an_executed_file_ha
     other.write_text('[{"qid": "q1", "predictions": ["one", "three"]}]')
     found = files_of_results(path.with_name("p_results.json"), report, data=data, predictions=other).material()
     assert found.replies == {"q1": ["one", "two"]}
-    assert [gap.why for gap in found.gaps] == [
+    assert [gap.reason for gap in found.gaps] == [
         "other.json does not hold the predictions that were graded (p.json). "
         "The outputs shown are from p_executed.json."
     ]
@@ -237,7 +237,7 @@ def test_an_executed_file_of_another_run_is_not_shown(tmp_path: Path) -> None:
     assert (found.programs, found.replies) == ({}, {})
     assert "p_executed.json does not belong to this run: its verdicts differ." in [g.why for g in found.gaps]
     alone = RunFiles(report=report).material()
-    assert "The executed file is not beside the results." in [gap.why for gap in alone.gaps]
+    assert "The executed file is not beside the results." in [gap.reason for gap in alone.gaps]
 
 
 @pytest.mark.parametrize("text", ["{}", '[{"qid": "q1", "results": [{}]}]', "[" * 100_000], ids=range(3))
@@ -247,7 +247,7 @@ def test_an_executed_file_that_is_none_is_a_gap(tmp_path: Path, text: str) -> No
     found = RunFiles(report=report, scorer_file=path).material()
     assert found.programs == {}
     if text != "{}":
-        assert "p_executed.json cannot be read" in " ".join(gap.why for gap in found.gaps)
+        assert "p_executed.json cannot be read" in " ".join(gap.reason for gap in found.gaps)
 
 
 def test_a_name_in_the_results_cannot_lead_out_of_their_folder(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def make(document: Document) -> bytes:
     return page.render(
         document=document,
         items=document.items() if document.items is not None else None,
-        sections=[drawing.section_values(section, parts) for section, parts in document.on("page")],
+        sections=[drawing.section_values(section, parts) for section, parts in document.for_medium("page")],
         readings=READINGS,
         most=MOST_ROWS,
         missing=MISSING,

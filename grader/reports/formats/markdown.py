@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from grader.reports.document import Table, has_title
+from grader.reports.document import Table, shows_title
 from grader.reports.formats.markdown_text import code, heading, prose
 from grader.reports.text import truncate
 
@@ -85,7 +85,7 @@ def _blocks(document: Document) -> Iterator[_Block]:
     names = Markup(" · ").join(map(heading, document.names))
     yield _Block(before=[Markup("## grade: {}").format(names)])
     yield from [_Block(before=[prose(document.lead)])] if document.lead else []
-    for section, parts in document.on("file"):
+    for section, parts in document.for_medium("file"):
         yield from _section(section, parts)
 
 
@@ -104,17 +104,17 @@ def _section(section: Section, parts: Sequence[Part]) -> Iterator[_Block]:
         yield from [_Block(rows=sentences)] if sentences else []
         sentences = []
         if isinstance(part, Table):
-            yield _table(part, has_title=has_title(parts, index))
+            yield _table(part, with_title=shows_title(parts, index))
     yield from [_Block(rows=sentences)] if sentences else []
     yield from [_Block(before=[Markup("</details>")])] if section.is_folded else []
 
 
-def _table(table: Table, *, has_title: bool) -> _Block:
+def _table(table: Table, *, with_title: bool) -> _Block:
     rows = table.rows[:MOST_ROWS] if table.is_list else table.rows
     kinds = ("--:" if column.kind == "number" else ":--" for column in table.columns)
     return _Block(
         before=[
-            *([Markup("**{}**").format(prose(table.title)), Markup()] if has_title else []),
+            *([Markup("**{}**").format(prose(table.title)), Markup()] if with_title else []),
             _row([prose(column.name) for column in table.columns]),
             _row(map(Markup, kinds)),
         ],

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from grader.reports.document import Table, cells, has_title
+from grader.reports.document import Table, cells, shows_title
 from grader.reports.text import clean, fold, wrap
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def render(document: Document, *, width: int = 100, colour: bool = False, verbos
         return wrap(clean(text), width)
 
     lines = [bold.format(clean(document.title)), ""]
-    for section, parts in document.on("terminal"):
+    for section, parts in document.for_medium("terminal"):
         groups_note = [] if verbose else _hidden_groups_note(parts)
         headings = [bold.format(clean(section.title))] if section.title and not groups_note else []
         lines += [*([""] if lines[-1] else []), *headings, *([prose(section.lead)] if section.lead else [])]
@@ -59,7 +59,7 @@ def render(document: Document, *, width: int = 100, colour: bool = False, verbos
                 lines.append(prose(part))
             elif isinstance(part, Table) and not (groups_note and part.groups):
                 lines += [""] if lines[-1] and not (index == 0 and headings) else []
-                title = bold.format(clean(part.title)) if has_title(parts, index) else ""
+                title = bold.format(clean(part.title)) if shows_title(parts, index) else ""
                 lines += _table(part, width, colour=colour, title=title)
         lines += map(prose, groups_note)
     if verbose and (evidence := document.evidence()) is not None:

@@ -61,7 +61,7 @@ def document(comparison: Comparison, sides: Callable[[], tuple[PageRun, PageRun]
         lead=about_readings([comparison.benchmark]),
         brief=_brief(comparison, has_items=has_items),
         sections=[
-            Section(parts=[*_headline_sentence(comparison), *files], where=TEXTS),
+            Section(parts=[*_headline_sentence(comparison), *files], media=TEXTS),
             Section(
                 title=f"From {a} to {b}",
                 lead=f"Values and tests are {comparison.reading}; changes are in points, of items scored in both runs.",
@@ -122,7 +122,7 @@ def _table(
         title=title,
         columns=[
             Column(name=name_heading, kind="name"),
-            Column(name="", kind="drawn", where=PAGES),
+            Column(name="", kind="plot", media=PAGES),
             *(Column(name=name) for name in test_columns),
             Column(name=f"change ({other_reading(comparison.reading)})"),
         ],

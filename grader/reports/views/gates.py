@@ -23,7 +23,7 @@ def document(decisions: Decisions) -> Document:
     return Document(
         names=["Gates", decisions.policy],
         facts=[f"{len(decisions.gates)} gates", f"exit code {decisions.exit_code}"],
-        sections=[section(decisions.gates, where=EVERYWHERE)],
+        sections=[section(decisions.gates, media=EVERYWHERE)],
         data=lambda: decisions,
         records=lambda: (
             {"gate": gate.gate, "state": gate.state, "advisory": gate.is_advisory, "reason": gate.reason}
@@ -34,7 +34,7 @@ def document(decisions: Decisions) -> Document:
     )
 
 
-def section(gates: Sequence[GateResult], where: Media = ("file", "page")) -> Section:
+def section(gates: Sequence[GateResult], media: Media = ("file", "page")) -> Section:
     """Return the gates in a table, the worst first. The command of one run prints them itself on a terminal."""
     counts = Counter(gate.state for gate in gates if not gate.is_advisory)
     is_met = not counts.keys() - {"met"}
@@ -42,7 +42,7 @@ def section(gates: Sequence[GateResult], where: Media = ("file", "page")) -> Sec
     words = ", ".join(f"{counts[state]} {state}" for state in WORST_FIRST if counts[state])
     rows = sorted(gates, key=lambda gate: (gate.is_advisory, WORST_FIRST.index(gate.state)))
     return Section(
-        where=where,
+        media=media,
         sign=_SIGNS[worst],
         title="Every gate is met" if is_met else f"Gates: {words}",
         parts=[

@@ -104,12 +104,12 @@ def _runs_table(board: Board, order: ReadingName, folder: Path | None) -> Table:
     columns = [
         Column(name="rank", kind="word", title="The best and the worst rank that the tests allow"),
         _MODEL,
-        Column(name="", kind="drawn", where=PAGES),
+        Column(name="", kind="plot", media=PAGES),
         *(Column(name=reading) for reading in READINGS),
-        Column(name=f"95 % interval ({order})", where=TEXTS),
+        Column(name=f"95 % interval ({order})", media=TEXTS),
         Column(
             name="careful \N{MINUS SIGN} official",
-            where=PAGES,
+            media=PAGES,
             title="In points; – if unscored samples are excluded from one of them",
         ),
         Column(name="n", title="Number of items (official and careful, if they differ)"),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from grader.results import Metric, Pair, Report
     from grader.scorers.registry import AnyScorer
 
-_PLOT = Column(name="", kind="drawn", where=PAGES, is_whole=True)
+_PLOT = Column(name="", kind="plot", media=PAGES, has_percent_scale=True)
 
 
 def overall(run: Findings) -> Table:
@@ -61,10 +61,10 @@ def _table(run: Findings, title: str, names: list[Column], rows: list[list[Cell]
         Column(name="careful"),
         Column(
             name="careful \N{MINUS SIGN} official",
-            where=PAGES,
+            media=PAGES,
             title="In points; – if unscored samples are excluded from one of them",
         ),
-        Column(name="95 % interval (careful)", where=TEXTS),
+        Column(name="95 % interval (careful)", media=TEXTS),
         Column(name="n", title="Number of observations (official and careful, if they differ)"),
     ]
     return Table(title=title, columns=columns, rows=rows, groups=groups)
@@ -126,7 +126,7 @@ def _sections_of_metric(run: Findings, name: str, *, is_first: bool) -> Iterator
             lead=_meaning(run.scorer, name) if not is_first else "",
             parts=[_field_table(run, field, pairs) for field, pairs in fields.items()],
             is_folded=not is_first,
-            where=("terminal", "page") if is_first else PAGES,
+            media=("terminal", "page") if is_first else PAGES,
         )
 
 
@@ -140,7 +140,7 @@ def _sections_of_files(run: Findings, names: list[str]) -> Iterator[Section]:
     if rows:
         columns = [Column(name="metric", kind="name"), Column(name="group", kind="name")]
         table = _table(run, "By group", columns, rows)
-        yield Section(title=f"By group ({len(rows)})", parts=[table], is_folded=True, where=FILES)
+        yield Section(title=f"By group ({len(rows)})", parts=[table], is_folded=True, media=FILES)
 
 
 def _field_table(run: Findings, field: str, pairs: Mapping[str, Pair]) -> Table:

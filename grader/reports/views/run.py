@@ -92,8 +92,8 @@ def document(
             *metric_views.by_group(run),
             *_other_answers(run),
             _differences(run, replies) if run.differing_samples else _agreement(run),
-            *(Section(title=plot.curve.title, parts=[plot], where=TEXTS) for plot in plots),
-            Section(parts=[*plots, *_cards(run)], where=PAGES),
+            *(Section(title=plot.curve.title, parts=[plot], media=TEXTS) for plot in plots),
+            Section(parts=[*plots, *_cards(run)], media=PAGES),
             *_unscored(run),
             *_notes(run),
             *_provenance(run),
@@ -176,7 +176,7 @@ def _differences_table(run: Findings, samples: Sequence[SampleResult], replies: 
         columns=[*(Column(name=name, kind="name") for name in columns), Column(name="why", kind="sentence")],
         rows=rows,
         is_list=True,
-        where=TEXTS,
+        media=TEXTS,
     )
 
 
@@ -308,7 +308,7 @@ def _notes(run: Findings) -> Iterator[Section]:
     if notes := [note for note in (*run.between_readings, *run.notes) if note.strip()]:
         yield Section(title="Notes", parts=notes)
     if run.summary.lines:
-        yield Section(parts=run.summary.lines, where=TEXTS)
+        yield Section(parts=run.summary.lines, media=TEXTS)
 
 
 def _provenance(run: Findings) -> Iterator[Section]:
@@ -317,7 +317,7 @@ def _provenance(run: Findings) -> Iterator[Section]:
     rows = [[Cell(text=key), Cell(text=_value_text(value))] for key, value in facts.items()]
     if rows:
         table = Table(title="How it was made", columns=columns, rows=rows)
-        yield Section(title="How it was made", parts=[table], is_folded=True, where=FILES)
+        yield Section(title="How it was made", parts=[table], is_folded=True, media=FILES)
 
 
 _MOST_PARTS = 6

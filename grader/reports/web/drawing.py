@@ -71,7 +71,7 @@ def section_values(section: Section, parts: Sequence[Part]) -> dict[str, object]
         "cards": [_with_scale(table) for table in tables if table.is_card],
         "curves": [curve(part) for part in parts if isinstance(part, Plot)],
         "sentences": [part for part in parts if isinstance(part, str)],
-        "has_legend": any(column.kind == "drawn" for table in tables for column in table.columns),
+        "has_legend": any(column.kind == "plot" for table in tables for column in table.columns),
         "has_chance": any(cell.chance for table in tables for row in table.rows for cell in row),
     }
 
@@ -81,7 +81,7 @@ def _with_scale(table: Table) -> tuple[Table, Scale]:
     metrics = [metric for row in table.rows for cell in row for metric in cell.metrics.values()]
     values = [value for metric in metrics for value in _drawn_values(metric)]
     floor = -100.0 if min(values, default=0) < 0 else 0.0
-    if any(column.is_whole for column in table.columns):
+    if any(column.has_percent_scale for column in table.columns):
         return table, Scale.of([floor, 100.0], floor=floor)
     return table, Scale.of([*values, 0.0] if floor else values, floor=floor)
 

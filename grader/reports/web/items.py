@@ -88,9 +88,9 @@ def build(*runs: PageRun) -> Items:
     }
     gaps = list(dict.fromkeys(gap for run in runs for gap in run.material.gaps))
     if replies.shortened:
-        gaps.append(Gap(what="predictions", why=replies.why_shortened()))
+        gaps.append(Gap(kind="predictions", reason=replies.why_shortened()))
     if broken := thumbnails.count(None):
-        gaps.append(Gap(what="images", why=f"{broken} of {len(thumbnails)} images cannot be read."))
+        gaps.append(Gap(kind="images", reason=f"{broken} of {len(thumbnails)} images cannot be read."))
     return Items(
         data=_pack(data),
         packs=[_pack(items[start : start + per_pack]) for start in range(0, len(items), per_pack)],
@@ -130,7 +130,7 @@ def _run(run: PageRun) -> dict[str, object]:
         "unscored": report.unscored,
         "whyUnscored": findings.why_unscored,
         "excludedFrom": findings.metrics_leaving_out_unscored,
-        "gaps": [{"what": gap.what, "why": gap.why} for gap in run.material.gaps],
+        "gaps": [{"what": gap.kind, "why": gap.reason} for gap in run.material.gaps],
     }
 
 

@@ -25,7 +25,7 @@ def render(**values: object) -> bytes:
     style = "\n" + (_WEB / "page.css").read_text("utf-8")
     script = "\n" + (_WEB / "page.js").read_text("utf-8")
     pages = Environment(loader=FileSystemLoader(_WEB), autoescape=True, undefined=StrictUndefined)
-    pages.filters |= {"breakable": breakable, "quoted": quoted}
+    pages.filters |= {"breakable": breakable, "with_code_spans": with_code_spans}
     page = pages.get_template("page.html.j2").render(
         version=resources.version(),
         policy=policy(style, script),
@@ -46,7 +46,7 @@ def breakable(text: str) -> Markup:
     return Markup("<wbr>").join(map(escape, parts))
 
 
-def quoted(text: str) -> Markup:
+def with_code_spans(text: str) -> Markup:
     """Return a sentence whose parts between back-ticks are code."""
     from markupsafe import Markup, escape
 

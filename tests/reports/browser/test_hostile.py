@@ -88,7 +88,7 @@ def _report(*texts: str, scorer: str = "execution") -> tuple[Report, Material]:
         image_of={text: text for text in texts}, images={text: text.encode() for text in texts},
         replies={text: [text] for text in texts},
         programs={text: [ExecutedProgram(completion=text, program=text, result=text)] for text in texts},
-        gaps=[Gap(what="programs", why=text) for text in texts],
+        gaps=[Gap(kind="programs", reason=text) for text in texts],
     )  # fmt: skip
     return report, material
 

@@ -138,7 +138,7 @@ def test_no_text_of_the_data_stands_in_the_page_but_packed_or_escaped() -> None:
     material = Material(
         tasks={word: Task(id=word, text=word, options={word: word}, gold=word, blocks=blocks)},
         replies={word: [word]},
-        gaps=[Gap(what="images", why=word)],
+        gaps=[Gap(kind="images", reason=word)],
     )
     data = as_page(msgspec.structs.replace(hostile_report(word), model=word), material).decode()
     assert word not in data
