@@ -63,6 +63,7 @@ class Pool:
     ) -> None:
         self.reward = reward_name(reward)
         """What the `reward` of a result is."""
+        # For a pickled copy, whose settings are made anew: those of a private pool have a name of their own.
         self._arguments = {"wait": wait, "shared": shared, "reward": reward, "linger": linger, **options}
         self._wait = _seconds(wait)
         self._settings = settings_of(options, shared="" if shared else os.urandom(8).hex(), linger=linger)
@@ -98,7 +99,8 @@ class Pool:
             presence, self._presence = self._presence, None
             self._is_closed = True
         if presence is not None:
-            # The process ends when all connections are closed: those of open calls are closed by their answers.
+            # `presence` keeps the process until there is a connection for the farewell. After it the process ends as
+            # soon as the connections of other threads' calls are closed, which happens when they are answered.
             with contextlib.suppress(OSError, msgspec.DecodeError), presence:
                 if (connection := try_connect(self._settings.name, time.monotonic() + MARGIN_SECONDS)) is not None:
                     presence.close()
@@ -172,7 +174,7 @@ class Pool:
             if not exchange.is_complete:
                 # The process has ended, or has no room: the next try finds or starts one.
                 time.sleep(min(RECONNECT_SECONDS, max(0.0, deadline - time.monotonic())))
-        yield from exchange.give_up(_late(seconds, why))
+        yield from exchange.give_up(_timeout_detail(seconds, why))
 
     async def grade_samples_async(
         self, samples: Iterable[Sample], *, official: bool = False, wait: float | None = None
@@ -191,8 +193,8 @@ class Pool:
     async def _completed_async(
         self, exchange: Exchange, seconds: float
     ) -> AsyncGenerator[tuple[int, SampleResult], None]:
-        for one in exchange.refused_results():
-            yield one
+        for pair in exchange.refused_results():
+            yield pair
         deadline = time.monotonic() + seconds
         why = ""
         while not exchange.is_complete and (remaining := deadline - time.monotonic()) > 0:
@@ -209,8 +211,8 @@ class Pool:
                 why = str(error)
             if not exchange.is_complete:
                 await asyncio.sleep(min(RECONNECT_SECONDS, max(0.0, deadline - time.monotonic())))
-        for one in exchange.give_up(_late(seconds, why)):
-            yield one
+        for pair in exchange.give_up(_timeout_detail(seconds, why)):
+            yield pair
 
     def _exchange(self, samples: Iterable[Sample], *, official: bool, wait: float | None) -> tuple[float, Exchange]:
         seconds = self._wait if wait is None else _seconds(wait)
@@ -234,22 +236,22 @@ class Pool:
     # --- connections ---
 
     def _connect(self, seconds: float) -> socket.socket:
-        """Return a new connection for one request.
-
-        Before the first one, and after the process has ended, another connection is opened and kept: the process stays
-        as long as it has one.
-        """
+        """Return a new connection for one request, to a process that stays because another connection is kept."""
         seconds = max(seconds, MARGIN_SECONDS)
         if self._is_closed:
             raise UsageError("This Pool is closed; create a new one.")
         connection = connect(self._settings, seconds)
+        return connect(self._settings, seconds) if self._keep_if_absent(connection) else connection
+
+    def _keep_if_absent(self, connection: socket.socket) -> bool:
+        """Keep a connection as `_presence` if there is none, or the process behind it has ended; return whether."""
         with self._lock:
             if self._is_closed or self._is_present():
-                return connection
+                return False
             if self._presence is not None:
                 self._presence.close()
             self._presence = connection
-        return connect(self._settings, seconds)
+            return True
 
     def _is_present(self) -> bool:
         """Whether the connection that is kept is still open: the process sends nothing over it, but ends it."""
@@ -285,7 +287,7 @@ def _in_order(results: Iterable[tuple[int, SampleResult]]) -> list[SampleResult]
     return [result for _, result in sorted(results, key=lambda pair: pair[0])]
 
 
-def _late(seconds: float, why: str) -> str:
+def _timeout_detail(seconds: float, why: str) -> str:
     return f"not scored within {seconds:g} seconds" + (f" ({why})" if why else "")
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.pool.connection import CLOSED
-from grader.pool.messages import NO_TASK, REQUEST_BYTES, Batch, ResultLine, unscored
+from grader.pool.messages import NO_TASK, REQUEST_BYTES, Batch, ResultLine, unscored_result
 from grader.pool.rewards import rewarded
 from grader.scorers.sample_scorer import ScoreRequest
 
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     """(task id, raw output), (row with a task, raw output), or a mapping with the fields of `ScoreRequest`."""
 
 
-def _split_sample(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
-    """Return a sample's fields without its row, and its row; raises ValueError."""
+def _parse_sample(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
+    """Return a sample's fields with an id and without its row, and its row; raises ValueError."""
     if isinstance(sample, Mapping):
         fields = dict(sample)
     elif isinstance(sample, tuple | list) and len(sample) == 2 and isinstance(sample[1], str):
-        fields = {"row" if isinstance(sample[0], Mapping) else "qid": sample[0], "text": sample[1]}
+        task, text = sample
+        fields = {"row": task, "text": text} if isinstance(task, Mapping) else {"qid": task, "text": text}
     else:
         raise ValueError(f"expected (qid, raw output), (row, raw output) or a mapping, not {sample!r:.80}")
     row = fields.pop("row", None)
@@ -102,12 +103,14 @@ class Exchange:
         self._reward = reward
         self._samples: list[ScoreRequest] = []
         self.rows: dict[str, msgspec.Raw] = {}
-        """The rows that samples share."""
+        """Name -> row, of the rows that samples share."""
+        self._row_names: dict[int, str] = {}
+        """Index of a sample with a row -> the row's name."""
         self.refused: dict[int, str] = {}
         """Index of a sample that cannot be sent -> why."""
         for number, sample in enumerate(samples):
             try:
-                fields, row = _split_sample(sample)
+                fields, row = _parse_sample(sample)
                 self._samples.append(msgspec.convert(fields | common_fields, ScoreRequest))
             except (ValueError, TypeError) as error:
                 raise UsageError(f"samples[{number}]: {error}") from None
@@ -116,7 +119,7 @@ class Exchange:
         self._sent_indexes: list[int] = []
         """The samples of the last request, to whose positions in it the answer refers."""
         numbers = defaultdict[str, Iterator[int]](itertools.count)
-        self._sample_numbers = [next(numbers[one.qid]) for one in self._samples]
+        self._sample_numbers = [next(numbers[sample.qid]) for sample in self._samples]
 
     def _share_row(self, index: int, row: Mapping[str, Any] | None, task_rows: Mapping[str, bytes]) -> None:
         """Store the row of a sample's task once for all its samples; the sample gets the row's name in its place."""
@@ -129,6 +132,7 @@ class Exchange:
         if data is not None:
             name = name_of(data)
             self.rows[name] = msgspec.Raw(data)
+            self._row_names[index] = name
             self._samples[index] = msgspec.structs.replace(sample, row=msgspec.Raw(f'"{name}"'.encode()))
         elif not sample.qid:
             self.refused[index] = NO_TASK
@@ -141,13 +145,13 @@ class Exchange:
     def refused_results(self) -> Iterator[tuple[int, SampleResult]]:
         """Yield a result for each sample that cannot be sent: it is unscored."""
         for index, why in self.refused.items():
-            yield self._store(index, unscored(self._samples[index], why, "task"))
+            yield self._store(index, unscored_result(self._samples[index], why, "task"))
 
     def request_body(self, seconds: float) -> bytes:
         """Return the body of a request for all samples without a result; raises UsageError if it is too long."""
         self._sent_indexes = [index for index, result in enumerate(self._results) if result is None]
         samples = [self._samples[index] for index in self._sent_indexes]
-        used_names = {msgspec.json.decode(sample.row) for sample in samples if bytes(sample.row)}
+        used_names = {self._row_names.get(index) for index in self._sent_indexes}
         rows = {name: row for name, row in self.rows.items() if name in used_names}
         body = msgspec.json.encode(Batch(samples=samples, rows=rows, wait=seconds, stream=True))
         if len(body) > REQUEST_BYTES:
@@ -174,7 +178,7 @@ class Exchange:
         """Yield a result for each sample without one: it is unscored, with `why` as the detail."""
         for index, (sample, result) in enumerate(zip(self._samples, self._results, strict=True)):
             if result is None:
-                yield self._store(index, unscored(sample, why))
+                yield self._store(index, unscored_result(sample, why))
 
 
 _LINE = msgspec.json.Decoder(ResultLine)

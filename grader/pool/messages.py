@@ -59,19 +59,20 @@ class PoolState(msgspec.Struct, kw_only=True):
     memory_bytes: int = 0
     """Resident memory of the process, without its sandboxes."""
 
-    def note(self, result: SampleResult) -> None:
-        """Count a result."""
+    def count_result(self, result: SampleResult) -> None:
+        """Count a sample that has its result, by its outcome."""
         self.waiting -= 1
         outcome = result.careful.outcome.value
         self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
 
 
-def unscored(request: ScoreRequest, why: str, cause: str = "infrastructure") -> SampleResult:
-    """Return the result of a sample that was not scored.
+INFRASTRUCTURE = "infrastructure"
+"""The rule of a sample that infrastructure failed on. Only such a sample can be scored by another try."""
 
-    `cause` is the rule of its reading. Only after `infrastructure` can another try score the sample.
-    """
-    reading = Reading(outcome=Outcome.UNSCORED, credit=None, detail=why, rule=cause)
+
+def unscored_result(request: ScoreRequest, why: str, rule: str = INFRASTRUCTURE) -> SampleResult:
+    """Return the result of a sample that was not scored."""
+    reading = Reading(outcome=Outcome.UNSCORED, credit=None, detail=why, rule=rule)
     return SampleResult(
         qid=request.qid, sample=0, official=reading if request.official else NOT_REQUESTED, careful=reading
     )

@@ -63,11 +63,11 @@ class TaskRegistry:
     def task_name(self, request: ScoreRequest) -> str:
         """Return the name of a sample's task; raises UsageError if it has none."""
         with self._lock:
-            base = self._from_row(bytes(request.row)) if request.row else self._check_known(request.qid)
+            base = self._name_of_row_task(bytes(request.row)) if request.row else self._benchmark_task_id(request.qid)
             limits = {name: value for name in LIMITS if (value := getattr(request, name))}
-            return self._task_with_limits(base, limits) if limits else base
+            return self._name_with_limits(base, limits) if limits else base
 
-    def _check_known(self, qid: str) -> str:
+    def _benchmark_task_id(self, qid: str) -> str:
         """Return the id of a task of the benchmark; raises UsageError if it has no such task."""
         if qid in self._benchmark_task_ids:
             return qid
@@ -78,12 +78,13 @@ class TaskRegistry:
             hint += "Were the prompts made from the same data?"
         raise UsageError(f"{self._declared.id} has no task {qid!r:.80}; {hint}")
 
-    def _from_row(self, row: bytes) -> str:
-        task = f"row {name_of(row)}"
-        if task not in self._sizes:
-            self._add(task, self._parse_row(row), len(row))
-        self._mark_used(task)
-        return task
+    def _name_of_row_task(self, row: bytes) -> str:
+        """Return the name of the task in a sample's row, which is added if it is new."""
+        name = f"row {name_of(row)}"
+        if name not in self._sizes:
+            self._add(name, self._parse_row(row), len(row))
+        self._mark_used(name)
+        return name
 
     def _parse_row(self, data: bytes) -> Task:
         """Return the task of a sample's row, which is JSON; raises UsageError."""
@@ -97,8 +98,8 @@ class TaskRegistry:
         task: Task = next(iter(tasks.values()))
         return task
 
-    def _task_with_limits(self, base: str, limits: Mapping[str, float]) -> str:
-        """Return the name of a task with other limits."""
+    def _name_with_limits(self, base: str, limits: Mapping[str, float]) -> str:
+        """Return the name of a task with other limits, which is added if it is new."""
         name = f"{base} {sorted(limits.items())}"
         if name not in self._sizes:
             task = self._tasks[base].with_limits(limits)
@@ -157,7 +158,7 @@ class Samples:
         self._scorer.abort()
 
     @property
-    def lost(self) -> int:
+    def lost_sandboxes(self) -> int:
         """Number of sandboxes lost so far."""
         return self._scorer.lost_sandboxes
 
@@ -169,7 +170,7 @@ class Samples:
             try:
                 tasks[index] = self._registry.task_name(request)
             except UsageError as error:
-                results[index] = messages.unscored(request, str(error), "task")
+                results[index] = messages.unscored_result(request, str(error), "task")
         samples = [msgspec.structs.replace(requests[index], qid=task) for index, task in tasks.items()]
         for index, result in zip(tasks, self._scorer.score(samples) if samples else (), strict=True):
             results[index] = msgspec.structs.replace(result, qid=requests[index].qid)

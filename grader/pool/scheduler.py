@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import GradeError, InfrastructureError
-from grader.pool.messages import PoolState, unscored
+from grader.pool.messages import INFRASTRUCTURE, PoolState, unscored_result
 from grader.sandbox.roles import has_loop
 
 if TYPE_CHECKING:
@@ -32,26 +32,26 @@ MAX_ATTEMPTS = 3
 """Maximum number of attempts for a sample if infrastructure fails."""
 GIVE_UP_SECONDS = 60.0
 """How long to wait for an engine to come back. After that, its samples are unscored."""
-BACKOFF_SECONDS = 0.5, 30.0
-"""The shortest and the longest pause after a round without a sandbox: about as long as there has been none."""
+MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 30.0
+"""After a round without a sandbox comes a pause, as long as there has been none: a long outage is tried seldom."""
 
 
 class QueuedSample:
     """One sample that waits for its result."""
 
-    __slots__ = ("_give", "attempts", "deadline", "gone", "request")
+    __slots__ = ("_on_result", "attempts", "deadline", "is_abandoned", "request")
 
-    def __init__(self, request: ScoreRequest, deadline: float, give: Callable[[SampleResult], None]) -> None:
-        """`deadline` is a time of `time.monotonic`; `give` is called at most once, from another thread."""
-        self.request, self.deadline, self._give = request, deadline, give
+    def __init__(self, request: ScoreRequest, deadline: float, on_result: Callable[[SampleResult], None]) -> None:
+        """`deadline` is a time of `time.monotonic`; `on_result` is called at most once, from another thread."""
+        self.request, self.deadline, self._on_result = request, deadline, on_result
         self.attempts = 0
-        self.gone = False
+        self.is_abandoned = False
         """Whether its client has stopped waiting."""
 
-    def give(self, result: SampleResult) -> None:
+    def deliver(self, result: SampleResult) -> None:
         """Deliver the result, unless the client has stopped waiting."""
-        if not self.gone:
-            self._give(result)
+        if not self.is_abandoned:
+            self._on_result(result)
 
 
 class Scheduler:
@@ -129,7 +129,7 @@ class Scheduler:
             if self._stopping:
                 return None
             candidates, now = _take_round(queue, self._samples.lanes[lane].samples), time.monotonic()
-            items = [item for item in candidates if not item.gone and item.deadline > now]
+            items = [item for item in candidates if not item.is_abandoned and item.deadline > now]
             self._state.expired += len(candidates) - len(items)
             self._state.waiting -= len(candidates) - len(items)
             return items
@@ -158,7 +158,9 @@ class Scheduler:
             if not isinstance(error, GradeError):
                 with contextlib.suppress(OSError):  # the log's disk may be full
                     traceback.print_exc(file=sys.stderr)
-            return [unscored(items[0].request, f"it could not be scored ({type(error).__name__}: {error})", "task")]
+            return [
+                unscored_result(items[0].request, f"it could not be scored ({type(error).__name__}: {error})", "task")
+            ]
 
     def _deliver(self, lane: Lane, items: list[QueuedSample], results: Sequence[SampleResult]) -> None:
         """Deliver results. Samples that infrastructure failed on are scored again, a few times."""
@@ -167,15 +169,16 @@ class Scheduler:
             repeated = []
             for item, result in zip(items, results, strict=True):
                 item.attempts += 1
-                if result.careful.rule == "infrastructure" and item.attempts < MAX_ATTEMPTS and not item.gone:
+                can_succeed = result.careful.rule == INFRASTRUCTURE and item.attempts < MAX_ATTEMPTS
+                if can_succeed and not item.is_abandoned:
                     repeated.append(item)
                 else:
                     self._finish(item, result)
             self._repeat(lane, repeated)
 
     def _finish(self, item: QueuedSample, result: SampleResult) -> None:
-        self._state.note(result)
-        item.give(result)
+        self._state.count_result(result)
+        item.deliver(result)
 
     def _fail(self, lane: Lane, items: list[QueuedSample], why: str) -> None:
         """Handle a failed round: repeat its samples, wait for the sandbox to come back, and give up after some time."""
@@ -183,13 +186,13 @@ class Scheduler:
             self._state.failures += 1
             self._state.problem = why
             self._failing_since = self._failing_since or time.monotonic()
-            failing = time.monotonic() - self._failing_since
-            pause = min(BACKOFF_SECONDS[1], max(BACKOFF_SECONDS[0], failing))
-            if failing < GIVE_UP_SECONDS:
+            failing_seconds = time.monotonic() - self._failing_since
+            if failing_seconds < GIVE_UP_SECONDS:
                 self._repeat(lane, items)
             else:
                 for item in items:
-                    self._finish(item, unscored(item.request, why))
+                    self._finish(item, unscored_result(item.request, why))
+            pause = min(MAX_PAUSE_SECONDS, max(MIN_PAUSE_SECONDS, failing_seconds))
             self._changed.wait_for(lambda: self._stopping, pause)
 
     def _repeat(self, lane: Lane, items: list[QueuedSample]) -> None:

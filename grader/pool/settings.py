@@ -19,8 +19,8 @@ POOL_OPTIONS = ("wait", "shared", "linger", "reward")
 """Keywords that only a pool has."""
 
 PACKAGE = Path(__file__).resolve().parent.parent
-ROWS = Path(__file__).with_name("rows")
-"""The declaration of a benchmark without tasks: every sample brings a row with its task."""
+ROWS_BENCHMARK = Path(__file__).with_name("rows")
+"""The folder of the benchmark `rows`, which has no tasks: every sample brings a row with its task."""
 
 
 @functools.cache
@@ -65,7 +65,7 @@ def settings_of(arguments: dict[str, Any], **fields: Any) -> PoolSettings:
     options = from_arguments({"cache": "memory"} | arguments)
     # The grading process has another working directory, so paths must be absolute.
     paths = {name: path.resolve() for name in ("data", "judge_replies") if (path := getattr(options, name))}
-    folder = ROWS if options.benchmark == ROWS.name else Path(options.benchmark)
+    folder = ROWS_BENCHMARK if options.benchmark == ROWS_BENCHMARK.name else Path(options.benchmark)
     if folder.is_dir():
         paths["benchmark"] = str(folder.resolve())
     options = msgspec.structs.replace(options, **paths)

@@ -152,7 +152,7 @@ def wait_until_ended(pid: int, seconds: float) -> None:
 
 
 def _start(pool_settings: PoolSettings, deadline: float) -> None:
-    """Start the process and wait until it listens; raises a GradeError."""
+    """Start the process and wait for its message: a line if it listens, JSON if it cannot; raises a GradeError."""
     # With -P nothing is imported from the current folder; this package is imported from its own place.
     with (
         log_path(pool_settings.name).open("wb") as log,
@@ -173,24 +173,35 @@ def _start(pool_settings: PoolSettings, deadline: float) -> None:
         line = _read_line(process.stdout.fileno(), deadline)
     if line.startswith(b"{"):
         remove_files(pool_settings.name)
-        kind, text = msgspec.json.decode(line).values()
-        raise getattr(errors, kind, InfrastructureError)(text.split("\n") if kind == "InputError" else text)
+        raise _reported_error(line)
     if not line:
-        path = log_path(pool_settings.name)
-        last_line = "".join(path.read_text(errors="replace").strip().splitlines()[-1:])
-        text = f"The pool's process did not start ({last_line or 'without a message'}); its log is {path}"
-        # On a full disk the log may be empty as well.
-        if "No space left" in last_line or shutil.disk_usage(path.parent).free < MIN_FREE_BYTES:
-            text += ". The disk is full: make room, or set TMPDIR and XDG_CACHE_HOME to folders on another disk"
-        raise InfrastructureError(text)
+        raise _silent_end_error(log_path(pool_settings.name))
+
+
+def _reported_error(line: bytes) -> Exception:
+    """Return the error that the process could not start with, as it has written it."""
+    error = msgspec.json.decode(line, type=dict[str, str])
+    kind, text = error["kind"], error["text"]
+    error_type = getattr(errors, kind, InfrastructureError)
+    return error_type(text.split("\n") if kind == "InputError" else text)
+
+
+def _silent_end_error(log: Path) -> InfrastructureError:
+    """Return the error for a process that ended, or is not ready in time, without a message."""
+    last_line = "".join(log.read_text(errors="replace").strip().splitlines()[-1:])
+    text = f"The pool's process did not start ({last_line or 'without a message'}); its log is {log}"
+    # On a full disk the log may be empty as well.
+    if "No space left" in last_line or shutil.disk_usage(log.parent).free < MIN_FREE_BYTES:
+        text += ". The disk is full: make room, or set TMPDIR and XDG_CACHE_HOME to folders on another disk"
+    return InfrastructureError(text)
 
 
 def _read_line(fd: int, deadline: float) -> bytes:
     """Return the first line; less than a line if the stream or the time ends before."""
     data = b""
     while not data.endswith(b"\n"):
-        part = os.read(fd, 1 << 16) if channel.wait_ready(deadline - time.monotonic(), readable=[fd]) else b""
-        if not part:
+        chunk = os.read(fd, 1 << 16) if channel.wait_ready(deadline - time.monotonic(), readable=[fd]) else b""
+        if not chunk:
             break
-        data += part
+        data += chunk
     return data

@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from grader.errors import GradeError
 from grader.integrations.openrlhf import rewards_of, samples_of
-from grader.pool.messages import Batch, PoolState, ResultLine, unscored
+from grader.pool.messages import Batch, PoolState, ResultLine, unscored_result
 from grader.pool.rewards import rewarded
 from grader.pool.scheduler import QueuedSample, Scheduler
 from grader.results import Outcome
@@ -245,7 +245,7 @@ class Service:
         return msgspec.structs.replace(
             state,
             clients=self.connections.count,
-            lost_sandboxes=self._samples.lost,
+            lost_sandboxes=self._samples.lost_sandboxes,
             memory_bytes=_resident_bytes(),
         )
 
@@ -277,9 +277,9 @@ class Service:
                     async with asyncio.timeout(max(0.0, items[first].deadline - time.monotonic())):
                         lines = [await finished.get()]
                 except TimeoutError:
-                    items[first].gone = True
+                    items[first].is_abandoned = True
                     why = _late(work.samples[first].wait, self._scheduler.problem)
-                    lines = [ResultLine(place=first, result=unscored(work.samples[first], why))]
+                    lines = [ResultLine(place=first, result=unscored_result(work.samples[first], why))]
                 while not finished.empty():
                     lines.append(finished.get_nowait())
                 if None in lines:
@@ -291,7 +291,7 @@ class Service:
         finally:
             disconnect.cancel()
             for item in items:
-                item.gone = True
+                item.is_abandoned = True
 
 
 async def _wait_until_gone(request: Request) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from grader.errors import InfrastructureError, UsageError
 from grader.pool import scheduler
-from grader.pool.messages import unscored
+from grader.pool.messages import unscored_result
 from grader.pool.scheduler import QueuedSample, Scheduler
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.sample_scorer import LaneSize, ScoreRequest
@@ -45,7 +45,8 @@ def scores() -> Scripted:
 
 @pytest.fixture
 def running(scores: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scheduler]:
-    monkeypatch.setattr(scheduler, "BACKOFF_SECONDS", (0.01, 0.01))
+    monkeypatch.setattr(scheduler, "MIN_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(scheduler, "MAX_PAUSE_SECONDS", 0.01)
     made = Scheduler(scores)
     yield made
     made.stop()
@@ -105,7 +106,7 @@ def test_a_sample_that_infrastructure_lost_is_scored_again_without_its_caller_no
 ) -> None:
     def lose_once(asked: Sequence[ScoreRequest]) -> list[SampleResult]:
         first = len(scores.batches) == 1
-        return [unscored(one, "the sandbox died") if first and one.qid == "b" else passed(one) for one in asked]
+        return [unscored_result(one, "the sandbox died") if first and one.qid == "b" else passed(one) for one in asked]
 
     scores.how = lose_once
     _, results = ask(running, "a", "b")
@@ -116,7 +117,7 @@ def test_a_sample_that_infrastructure_lost_is_scored_again_without_its_caller_no
 
 
 def test_a_sample_that_is_lost_every_time_is_unscored_in_the_end(running: Scheduler, scores: Scripted) -> None:
-    scores.how = lambda asked: [unscored(one, "the sandbox died") for one in asked]
+    scores.how = lambda asked: [unscored_result(one, "the sandbox died") for one in asked]
     _, results = ask(running, "a")
     running.start()
     assert results()[0].careful.detail == "the sandbox died"
@@ -198,7 +199,7 @@ def test_a_sample_that_cannot_be_scored_costs_no_other_its_result(
 def test_what_nobody_waits_for_is_not_scored(running: Scheduler, scores: Scripted) -> None:
     late, _ = ask(running, "late", seconds=-1)
     gone, _ = ask(running, "gone")
-    gone[0].gone = True
+    gone[0].is_abandoned = True
     _, results = ask(running, "a")
     running.start()
     results()

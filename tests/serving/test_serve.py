@@ -346,7 +346,7 @@ from grader.serving.requests import ServerLimits
 from grader.serving.server import serve
 
 class Slow:
-    benchmark, lost, lanes = "slow", 0, {"usual": LaneSize(threads=1, samples=4)}
+    benchmark, lost_sandboxes, lanes = "slow", 0, {"usual": LaneSize(threads=1, samples=4)}
 
     def __init__(self):
         self.over = threading.Event()
