@@ -103,8 +103,8 @@ def test_each_thing_that_is_missing_is_named(graded, tmp_path: Path) -> None:
     shutil.copy(folder / "predictions_results.json", tmp_path)
     _, found = _load(tmp_path / "predictions_results.json", None)
     assert [gap.kind for gap in found.gaps] == ["predictions", "questions"]
-    assert found.gaps[0].why == "predictions.json is not beside the results."
-    assert "--data" in found.gaps[1].why
+    assert found.gaps[0].reason == "predictions.json is not beside the results."
+    assert "--data" in found.gaps[1].reason
 
 
 def test_a_benchmark_that_is_not_here_leaves_outputs_and_a_gap(graded) -> None:
@@ -113,8 +113,8 @@ def test_a_benchmark_that_is_not_here_leaves_outputs_and_a_gap(graded) -> None:
     strange = msgspec.structs.replace(report, benchmark="elsewhere")
     found = RunFiles(report=strange, predictions=folder / "predictions.json", data=data).material()
     assert len(found.replies) == 10
-    assert found.gaps[0].what == "questions"
-    assert "elsewhere" in found.gaps[0].why
+    assert found.gaps[0].kind == "questions"
+    assert "elsewhere" in found.gaps[0].reason
 
 
 # --- images -----------------------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def test_an_executed_file_of_another_run_is_not_shown(tmp_path: Path) -> None:
     report, path = _execution_run(tmp_path, ["NameError: c", "passed"], ["one", "two"])
     found = RunFiles(report=report, scorer_file=path).material()
     assert (found.programs, found.replies) == ({}, {})
-    assert "p_executed.json does not belong to this run: its verdicts differ." in [g.why for g in found.gaps]
+    assert "p_executed.json does not belong to this run: its verdicts differ." in [g.reason for g in found.gaps]
     alone = RunFiles(report=report).material()
     assert "The executed file is not beside the results." in [gap.reason for gap in alone.gaps]
 
