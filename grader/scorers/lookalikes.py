@@ -65,15 +65,16 @@ def _other_benchmark_hint(
 
 
 def _benchmarks_with_columns(declared: Benchmark, bundled: list[Benchmark], data: Path | None) -> list[str]:
-    """Return the other benchmarks whose columns the data has; none if it has those of the declared one."""
+    """Return the other benchmarks whose columns the data has; none if it has as many of the declared one's."""
     # Data cannot look more like a benchmark that has no column of its own.
     others = [each for each in bundled if not _declared_columns(each) <= _declared_columns(declared)]
     columns = _columns(data, [declared, *others])
-    if _has_columns(declared, columns):
-        return []
-    explained = {each.id: _declared_columns(each) & columns for each in others if _has_columns(each, columns)}
-    # The one that explains more of the columns is the likelier one.
-    return [name for name, names in explained.items() if not any(names < others for others in explained.values())]
+    by_name = {
+        each.id: _declared_columns(each) & columns for each in [declared, *others] if _has_columns(each, columns)
+    }
+    # The one that has more of the columns is the likelier one.
+    likeliest = [name for name, names in by_name.items() if not any(names < others for others in by_name.values())]
+    return [] if declared.id in likeliest else likeliest
 
 
 def _data_hint(declared: Benchmark, by_data: list[str], by_ids: list[str], *, ids_may_match: bool) -> str:

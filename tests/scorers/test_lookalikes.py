@@ -1,5 +1,6 @@
 """A wrong `-b` or `--data` is answered with the benchmark that the files look like, and nothing is graded on that."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,15 @@ def test_a_benchmark_of_ones_own_is_not_doubted_because_of_its_ids(root: Path, t
     assert said(own, predictions_of(root, "mmbench"), data_of(root, "mmbench")) == (
         "wrong\nThe data looks like that of mmbench: did you mean -b mmbench, or another --data?"
     )
+
+
+def test_data_with_most_columns_of_a_benchmark_can_have_more_of_another_one(root: Path, tmp_path: Path) -> None:
+    """HumanEval+ is also published with its inputs as one program of tests, as HumanEval has them."""
+    data = tmp_path / "HumanEvalPlus-OriginFmt.jsonl"
+    columns = ("task_id", "prompt", "canonical_solution", "entry_point", "test")
+    data.write_text(json.dumps(dict.fromkeys(columns, "x")))
+    text = said("humaneval-plus", predictions_of(root, "humaneval"), data)
+    assert text == "wrong\nThe data looks like that of humaneval: did you mean -b humaneval, or another --data?"
 
 
 def test_predictions_alone_name_every_benchmark_whose_ids_they_could_have(root: Path) -> None:
