@@ -51,7 +51,7 @@ def test_the_cache_is_private_whatever_the_umask(tmp_path: Path, monkeypatch: py
     before = os.umask(umask)
     try:
         stored = KeyValueFile(resources.cache_folder() / "kept.sqlite3", "cache")
-        stored.keep([(b"key", b"value")])
+        stored.store([(b"key", b"value")])
     finally:
         os.umask(before)
     folder = tmp_path / "grade"

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.files.json_text import as_list
+from grader.files.json_text import parse_collection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -110,7 +110,7 @@ def _is_reference(cell: object) -> bool:
 
 def _bytes_or_file(cell: object, folder: Path | None) -> Picture | None:
     """Read a cell that has bytes, base64, a file name, or a list of one of these; return None for anything else."""
-    cell = as_list(cell)
+    cell = parse_collection(cell)
     if isinstance(cell, list) and len(cell) == 1:
         cell = cell[0]
     if isinstance(cell, dict):

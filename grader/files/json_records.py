@@ -188,7 +188,7 @@ class JsonText:
         except (ValueError, RecursionError) as error:
             self._add_fault(error, text, 0, line, ())
             return BROKEN
-        return self._check_characters(value, text, span=(0, len(text)), line=line, path=(), text_offset=start)
+        return self._finish_value(value, text, span=(0, len(text)), line=line, path=(), text_offset=start)
 
     def _element(self, text: str, start: int, line: int, number: int) -> tuple[object, int]:
         """Return an element of the array and where it ends; -1 if it is invalid, so that no other can be found."""
@@ -198,7 +198,7 @@ class JsonText:
         except (ValueError, RecursionError) as error:
             self._add_fault(error, text, start, line, (number,))
             return BROKEN, -1
-        return self._check_characters(value, text, span=(start, end), line=line, path=(number,)), end
+        return self._finish_value(value, text, span=(start, end), line=line, path=(number,)), end
 
     def _check_end(self, text: str, position: int, line: int, number: int) -> None:
         """Report anything but the end of the array."""
@@ -208,19 +208,20 @@ class JsonText:
         elif (end := _end_of_blanks(text, position + 1)) < len(text):
             self._add_fault(json.JSONDecodeError("Extra data", text, end), text, position, line, ())
 
-    def _check_characters(
+    def _finish_value(
         self, value: object, text: str, *, span: tuple[int, int], line: int, path: JsonPath, text_offset: int = 0
     ) -> object:
-        """Return a parsed value without lone surrogates; BROKEN if its text has bytes that are not UTF-8.
+        """Report what is wrong with a value that the decoder accepts; return it, without lone surrogates, or BROKEN.
 
-        Reports these bytes, and the duplicate keys that the decoder met. `span` is the value's part of `text`,
-        `text_offset` the position of the text in `data`.
+        It is BROKEN with bytes that are not UTF-8; duplicate keys are only reported. `span` is the value's part of
+        `text`, `text_offset` the position of the text in `data`, in bytes.
         """
         for key in self._duplicates:
             self.problems.add(f"the key {quoted(key)} is a duplicate in one object", line, path)
         if not text.isascii() and (bad := _NOT_UTF8.search(text, *span)):
             bytes_before = len(text[: bad.start()].encode(errors="surrogateescape"))
-            message = not_utf8_message(self._skipped + text_offset + bytes_before, ord(bad[0]) - _BYTE_OFFSET)
+            position_in_file = self._skipped + text_offset + bytes_before
+            message = not_utf8_message(position_in_file, ord(bad[0]) - _BYTE_OFFSET)
             self.problems.add(message, line + text.count("\n", span[0], bad.start()), path)
             return BROKEN
         if _SURROGATE_ESCAPE.search(text, *span):

@@ -144,7 +144,7 @@ def cell_text(cell: object) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def as_list(cell: object) -> object:
+def parse_collection(cell: object) -> object:
     """Return the list or object that a text cell has in the notation of Python or JSON; any other cell as it is."""
     if not isinstance(cell, str) or len(cell) > _MAX_CELL or cell[:1] + cell.rstrip()[-1:] not in ("[]", "{}"):
         return cell

@@ -70,7 +70,7 @@ class KeyValueFile:
         query = "SELECT 1 FROM entries WHERE key = ?"
         return self._try(lambda c: c.execute(query, (key,)).fetchone() is not None, default=False)
 
-    def keep(self, entries: Iterable[tuple[bytes, bytes]]) -> None:
+    def store(self, entries: Iterable[tuple[bytes, bytes]]) -> None:
         """Store values. When this returns, they are on disk for other processes."""
         now = int(time.time())
         rows = [(key, value, now) for key, value in entries]

@@ -37,15 +37,15 @@ class WorkbookError(Exception):
         self.row, self.message, self.columns = row, message, columns
 
 
-def read_sheet(data: bytes, has_columns: Callable[[list[str]], bool], columns: str) -> Sheet:
-    """Return the first sheet that has the needed columns; raises WorkbookError. `columns`: these, for the message."""
+def read_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: str) -> Sheet:
+    """Return the first sheet that has the needed columns; raises WorkbookError. `needed`: these columns in words."""
     import zipfile
 
     try:
         with warnings.catch_warnings(), zipfile.ZipFile(io.BytesIO(data)) as archive:
             warnings.simplefilter("ignore")  # openpyxl warns about styles and extensions, which affect no score
             _check_entries(archive.infolist())
-            return _sheet(data, has_columns, columns)
+            return _first_sheet(data, has_columns, needed)
     except WorkbookError:
         raise
     except Exception as error:  # openpyxl and zipfile raise anything at all on damaged archives: TypeError, ...
@@ -61,7 +61,8 @@ def _check_entries(entries: list[ZipInfo]) -> None:
         raise WorkbookError(1, "the workbook is compressed in a way that workbooks never are")
 
 
-def _sheet(data: bytes, has_columns: Callable[[list[str]], bool], columns: str) -> Sheet:
+def _first_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: str) -> Sheet:
+    """Return the first sheet that has the needed columns; raises WorkbookError with the header that has most names."""
     from openpyxl import load_workbook
 
     # data_only would return a cell's cached result. For a text such as "=A", written by pandas, this is nothing.
@@ -70,22 +71,22 @@ def _sheet(data: bytes, has_columns: Callable[[list[str]], bool], columns: str) 
         other_headers: list[list[str]] = []
         for sheet in book.worksheets:
             sheet.reset_dimensions()  # what a file says of its own size may be wrong
-            rows = _check_row_count(sheet.iter_rows(values_only=True))
+            rows = _limited_rows(sheet.iter_rows(values_only=True))
             header = [str(cell).strip() if cell is not None else "" for cell in next(rows, ())]
             if has_columns(header):
                 return Sheet(header, list(_filled_rows(header, rows)))
             other_headers.append([name for name in header if name])
         headers = "; ".join(", ".join(names) or "nothing" for names in other_headers)
-        longest = max(other_headers, key=len, default=[])
-        raise WorkbookError(1, f"no sheet has {columns} in its first row (found: {headers})", longest)
+        longest_header = max(other_headers, key=len, default=[])
+        raise WorkbookError(1, f"no sheet has {needed} in its first row (found: {headers})", longest_header)
     finally:
         book.close()
 
 
-def _check_row_count(rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
+def _limited_rows(rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
     """Yield rows; raises WorkbookError for more than a sheet can have.
 
-    A file gives each row any number, and openpyxl yields an empty row for every number that is left out.
+    A damaged or hostile file can have a row with the number 10**9, before which openpyxl yields as many empty rows.
     """
     for number, row in enumerate(rows, 1):
         if number > _MAX_ROWS:

@@ -49,7 +49,7 @@ class ReplyCache(KeyValueFile):
 
     def keep_reply(self, key: bytes, text: str) -> None:
         """Store a reply on disk at once, so that an interrupted run loses no replies."""
-        self.keep([(key, text.encode("utf-8", errors="replace"))])
+        self.store([(key, text.encode("utf-8", errors="replace"))])
 
 
 DEFAULT_CONCURRENCY = 8

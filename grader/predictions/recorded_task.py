@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.benchmark import Columns
-from grader.files.json_text import as_list, cell_text
+from grader.files.json_text import cell_text, parse_collection
 from grader.predictions import formats
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _text(value: object) -> str:
 
 def _texts(value: object) -> tuple[str, ...]:
     """Return the texts of a cell with one gold answer or a list of them; nothing for other objects."""
-    value = as_list(value)
+    value = parse_collection(value)
     values = value if isinstance(value, list) else [value]
     return tuple(cell_text(cell) for cell in values if isinstance(cell, str | int | float))
 
@@ -133,7 +133,7 @@ def _options(
 
     `names`: the fields that may have all options, as a list or by letter; else there is a field for each (A, B, ...).
     """
-    value = as_list(_first(row, names))
+    value = parse_collection(_first(row, names))
     if isinstance(value, dict) and set(value) == {"text", "label"}:
         return _by_letter(value["text"]), tuple(str(label) for label in value["label"])
     if isinstance(value, dict):

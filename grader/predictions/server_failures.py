@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader.files.json_text import as_list
+from grader.files.json_text import parse_collection
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -218,7 +218,7 @@ def _is_error_object(text: str) -> bool:
     """Whether a text is an object with an error, as JSON or as Python prints it."""
     if "rror" not in text[:400] or _FILTERED.search(text):
         return False
-    value = as_list(text)
+    value = parse_collection(text)
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, dict) or not value.keys() <= _ERROR_KEYS:

@@ -87,8 +87,8 @@ class VerdictCache:
         """Open the cache at `path`; None: store nothing."""
         self._file = KeyValueFile(path, "verdict cache")
         self._pending: dict[bytes, bytes] = {}
-        self._flushed = time.monotonic()
-        self._untrimmed = 0
+        self._last_flush = time.monotonic()
+        self._bytes_since_trim = 0
         self._lock = threading.Lock()
 
     @property
@@ -115,7 +115,7 @@ class VerdictCache:
         """Store an answer. It is written within seconds, or at once by `flush`."""
         with self._lock:
             self._pending[bytes.fromhex(key)] = zlib.compress(compact_json.encode(answer), 1)
-            if len(self._pending) >= FLUSH_ROWS or time.monotonic() - self._flushed > FLUSH_SECONDS:
+            if len(self._pending) >= FLUSH_ROWS or time.monotonic() - self._last_flush > FLUSH_SECONDS:
                 self._flush()
 
     def flush(self) -> None:
@@ -125,13 +125,13 @@ class VerdictCache:
 
     def _flush(self) -> None:
         if self._pending:
-            self._file.keep(self._pending.items())
-            self._untrimmed += sum(map(len, self._pending.values()))
-        if self._untrimmed >= TRIM_BYTES:
+            self._file.store(self._pending.items())
+            self._bytes_since_trim += sum(map(len, self._pending.values()))
+        if self._bytes_since_trim >= TRIM_BYTES:
             self._file.trim(MAX_BYTES)
-            self._untrimmed = 0
+            self._bytes_since_trim = 0
         self._pending.clear()
-        self._flushed = time.monotonic()
+        self._last_flush = time.monotonic()
 
     def close(self) -> None:
         """Write pending answers and close the file."""

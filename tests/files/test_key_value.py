@@ -13,7 +13,7 @@ from grader.files.key_value import KeyValueFile
 
 def test_what_is_kept_is_there_for_the_next_who_opens_it(tmp_path):
     first = KeyValueFile(tmp_path / "new" / "file", "cache")
-    first.keep([(b"a", b"1"), (b"b", b"2")])
+    first.store([(b"a", b"1"), (b"b", b"2")])
     first.close()
     second = KeyValueFile(tmp_path / "new" / "file", "cache")
     assert second.find([b"a", b"c", b"a"]) == {b"a": b"1"}
@@ -26,7 +26,7 @@ def test_a_file_that_is_not_a_database_is_put_aside_and_said(tmp_path):
     path.write_text("not a database" * 99)
     file = KeyValueFile(path, "cache")
     assert "was damaged; it is kept as file.damaged" in file.problem
-    file.keep([(b"a", b"1")])
+    file.store([(b"a", b"1")])
     assert file.find([b"a"]) == {b"a": b"1"}
     file.close()
     assert (tmp_path / "file.damaged").read_text().startswith("not a database")
@@ -35,7 +35,7 @@ def test_a_file_that_is_not_a_database_is_put_aside_and_said(tmp_path):
 def test_a_file_that_cannot_be_used_has_nothing_and_says_why(tmp_path):
     (tmp_path / "file").mkdir()
     file = KeyValueFile(tmp_path / "file", "cache")
-    file.keep([(b"a", b"1")])
+    file.store([(b"a", b"1")])
     assert (file.find([b"a"]), file.size(), file.has(b"a")) == ({}, 0, False)
     assert "the cache" in file.problem
     assert "cannot be used" in file.problem
@@ -47,14 +47,14 @@ def test_without_a_path_and_after_closing_nothing_is_kept(tmp_path):
     closed = KeyValueFile(tmp_path / "file", "cache")
     closed.close()
     for file in (KeyValueFile(None, "cache"), closed):
-        file.keep([(b"a", b"1")])
+        file.store([(b"a", b"1")])
         assert (file.find([b"a"]), file.size(), file.clear(), file.problem) == ({}, 0, 0, "")
         file.close()
 
 
 def test_the_oldest_go_until_the_others_need_no_more_than_the_limit(tmp_path):
     file = KeyValueFile(tmp_path / "file", "cache")
-    file.keep((number.to_bytes(2, "big"), bytes(5000)) for number in range(100))
+    file.store((number.to_bytes(2, "big"), bytes(5000)) for number in range(100))
     file.trim(2 << 20)
     assert file.size() == 100
     file.trim(300_000)
@@ -68,7 +68,7 @@ def test_threads_and_processes_at_once_lose_nothing(tmp_path, root):
     script = (
         "import sys; from pathlib import Path; from grader.files.key_value import KeyValueFile\n"
         "file = KeyValueFile(Path(sys.argv[1]), 'cache')\n"
-        "for n in range(100): file.keep([((sys.argv[2] + str(n)).encode(), b'v')])\n"
+        "for n in range(100): file.store([((sys.argv[2] + str(n)).encode(), b'v')])\n"
         "file.close(); print(file.problem)"
     )
     environment = {**os.environ, "PYTHONPATH": str(root)}
@@ -78,7 +78,7 @@ def test_threads_and_processes_at_once_lose_nothing(tmp_path, root):
     ]
     file = KeyValueFile(path, "cache")
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda n: file.keep([(f"t{n}".encode(), b"v")]), range(100)))
+        list(pool.map(lambda n: file.store([(f"t{n}".encode(), b"v")]), range(100)))
     assert [other.communicate()[0].strip() for other in others] == [b"", b""]
     assert (file.size(), file.problem) == (300, "")
     file.close()

@@ -22,7 +22,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from grader.files.json_text import as_list
+from grader.files.json_text import parse_collection
 from grader.scorers.answer import published
 from grader.scorers.answer.math_vision import is_math_vision_gold, read_math_vision, with_fractions
 
@@ -254,7 +254,7 @@ def _same_as_any(is_same: Callable[[str, str], bool]) -> Callable[[str, str], bo
     """Compare with every item of a gold answer that is a list in Python, else with the gold answer."""
 
     def same(answer: str, gold: str) -> bool:
-        listed = as_list(gold)
+        listed = parse_collection(gold)
         return any(is_same(answer, str(item)) for item in (listed if isinstance(listed, list) else [gold]))
 
     return same

@@ -12,7 +12,7 @@ import msgspec
 
 from grader.data.tables import cell
 from grader.errors import InputError
-from grader.files.json_text import as_list, quoted
+from grader.files.json_text import parse_collection, quoted
 from grader.predictions.file import PredictionFile
 from grader.results import Facts, Note, Outcome, Reading, SampleResult
 from grader.scorers import aggregates
@@ -277,7 +277,7 @@ def _groups(row: Row, declared: AnswerBenchmark) -> dict[str, str | list[str]]:
 
 
 def _options(row: Row, declared: AnswerBenchmark) -> dict[str, str]:
-    listed = as_list(row.get(declared.columns.options)) if declared.columns.options else None
+    listed = parse_collection(row.get(declared.columns.options)) if declared.columns.options else None
     options = options_by_letter(listed, declared.letters)
     return options if len(options) > 1 else {}
 
@@ -316,7 +316,7 @@ def _accepted(row: Row, kind: AnswerKind, declared: AnswerBenchmark, *, has_list
     if isinstance(answers, dict):
         raise ValueError(f"the answer in column {column} is an object, not a text or a list of accepted texts")  # noqa: TRY004 - a problem of the row
     if isinstance(answers, str) and not has_lists:
-        listed = as_list(answers)
+        listed = parse_collection(answers)
         if isinstance(listed, list) and all(isinstance(answer, str) for answer in listed):
             answers = listed  # "['a', 'b']"; "[1, 2]" is an answer with two numbers
     cells = map(cell, answers if isinstance(answers, list) else [answers])

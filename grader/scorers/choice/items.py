@@ -13,7 +13,7 @@ import msgspec
 from grader.data.answers import WITHHELD
 from grader.data.tables import BROKEN_SHARE, cell
 from grader.errors import InputError
-from grader.files.json_text import as_list, problem_lines, quoted
+from grader.files.json_text import parse_collection, problem_lines, quoted
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.choice.facts import ChoiceFacts
 from grader.scorers.choice.readers import official_reader
@@ -304,7 +304,7 @@ def _options(row: Row, question: str, benchmark: ChoiceBenchmark) -> dict[str, s
     if benchmark.options_in_text:
         return options_in(question, benchmark.prompt)
     if benchmark.columns.options:
-        return options_by_letter(as_list(row.get(benchmark.columns.options)), benchmark.letters)
+        return options_by_letter(parse_collection(row.get(benchmark.columns.options)), benchmark.letters)
     if cell(row.get(benchmark.letter_beyond)) is not None:
         _check_option_count(len(benchmark.letters) + 1, benchmark.letters, at_least="at least ")
     return {letter: text for letter in benchmark.letters if (text := cell(row.get(letter))) is not None}
