@@ -151,7 +151,7 @@ def _has_words_of(question: str, text: str) -> bool:
 def _has_same_options(data_options: Mapping[str, str], file_options: Mapping[str, str]) -> bool:
     """Whether options are the same in the same order; an option of one side only may be an empty cell."""
     in_data, in_file = _strip_letters(data_options), _strip_letters(file_options)
-    if not in_file.keys() & in_data.keys():  # the file has other letters: its first option is the data's first
+    if not in_file.keys() & in_data.keys():  # the benchmark declares letters of its own: the first ones correspond
         in_file = dict(zip(in_data, in_file.values(), strict=False))
     unpaired_texts = [(in_data.get(letter) or in_file.get(letter, "")) for letter in in_data.keys() ^ in_file.keys()]
     return all(text.casefold() in _EMPTY for text in unpaired_texts) and all(

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 _HEADERS = ("header.json", "_journal/start.json")
 _SAMPLES = "samples/"
+_BEGINNING = 512
+"""Bytes in which the name of the first file stands."""
+_DIRECTORY = 1 << 20
+"""Bytes in which the directory of an archive of some ten thousand samples stands."""
 
 
 class _Sample(msgspec.Struct):
@@ -33,8 +37,8 @@ class _Sample(msgspec.Struct):
 def is_archive(data: bytes) -> bool:
     """Whether bytes are an `.eval` archive, and not another kind of zip."""
     # A zip names its files before each of them, and all of them in a directory at its end.
-    ends = data[:512] + data[-(1 << 20) :]
-    return is_zip(data) and any(name.encode() in ends for name in _HEADERS)
+    names = data[:_BEGINNING] + data[-_DIRECTORY:]
+    return is_zip(data) and any(name.encode() in names for name in _HEADERS)
 
 
 def read_log(data: bytes) -> Row:
@@ -65,6 +69,6 @@ def _zipfile() -> Any:
         import zipfile
 
         return zipfile
-    from backports.zstd import zipfile as with_zstd
+    from backports.zstd import zipfile as zipfile_with_zstd
 
-    return with_zstd
+    return zipfile_with_zstd

@@ -118,7 +118,7 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     judge_replies: dict[str, str] = {}
     """Recorded judge replies by qid, from foreign files that contain them."""
     benchmark_rows: object | None = None
-    """The questions, from foreign files that contain them."""
+    """The benchmark's own rows, from foreign files that contain them."""
 
     @classmethod
     def of(cls, texts: Mapping[str, list[str]], name: str) -> Self:
@@ -148,13 +148,13 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def model(self) -> str | None:
         """The model that the file names; None if it names no model or several."""
-        names = {record.fields.get("model") for record in self.records}
-        (only,) = names if len(names) == 1 else (None,)
-        return only if isinstance(only, str) and only else None
+        models = {record.fields.get("model") for record in self.records}
+        model = models.pop() if len(models) == 1 else None
+        return model if isinstance(model, str) and model else None
 
     @property
     def sampling_settings(self) -> dict[str, Any]:
-        """The sampling settings, if the file has the same for all predictions; else nothing."""
+        """The sampling settings, if the file has the same for all predictions; else empty."""
         settings = self.records[0].fields.get("settings") if self.records else None
         same = all(record.fields.get("settings") == settings for record in self.records)
         return settings if isinstance(settings, dict) and same else {}

@@ -45,14 +45,17 @@ class Contents(NamedTuple):
     judge_replies: dict[str, str] = {}
     """Recorded judge replies by qid."""
     benchmark_rows: dict[str, list[Row]] | None = None
-    """The data of the file's own questions, by subject."""
+    """The benchmark's own rows, by subject."""
 
 
 def value_at(value: object, path: str) -> object:  # noqa: PLR0911 - one return a kind of step
-    """Return the value at the path of a place; ABSENT if there is none."""
+    """Return the value at a path; ABSENT if there is none.
+
+    `*` is every part of a list (the result is a list), but in an object the first value that has the rest of the path.
+    """
     if not path:
         return value
-    if isinstance(value, dict) and path in value:
+    if isinstance(value, dict) and path in value:  # a name may have a dot
         return value[path]
     name, _, rest = path.partition(".")
     if isinstance(value, list):
@@ -86,7 +89,11 @@ def texts_of(value: object) -> list[str] | None:
 
 
 def _texts_of(value: object, depth: int) -> list[str] | None:
-    """`depth`: how many lists the value is in."""
+    """Return the texts as `texts_of` does. `depth`: how many lists the value is in.
+
+    What a list has is decided in this order: messages with roles (the last reply), parts with types (one text),
+    log-likelihoods (no text), and else outputs of any shape.
+    """
     for _ in range(_MOST_WRAPPED):  # {"message": {"content": "..."}} -> "..."
         value = _message_of_part(value) if isinstance(value, dict) else value
     if value is ABSENT or isinstance(value, dict):
@@ -144,18 +151,20 @@ def inspect_log(log: object) -> Contents | None:
     status = log["status"]
     model = value_at(log, "eval.model")
     unfinished = f"the inspect_ai log is from a run that did not finish (status {status or 'started'})"
-    of_task: dict[str, list[Row]] = {}
+    samples_by_task: dict[str, list[Row]] = {}
     for sample in samples:
-        of_task.setdefault(f"{sample.get('id')} {json.dumps(_inspect_task(sample))}", []).append(sample)
-    rows = [_inspect_row(epochs, model) for epochs in of_task.values()]
+        # An id alone is not enough: with shuffled options, each epoch has another task.
+        task = f"{sample.get('id')} {json.dumps(_inspect_task(sample))}"
+        samples_by_task.setdefault(task, []).append(sample)
+    rows = [_inspect_row(epochs, model) for epochs in samples_by_task.values()]
     return Contents(rows, [] if status == "success" else [unfinished])
 
 
 def _inspect_row(epochs: list[Row], model: object) -> Row:
     """Return one row for a sample of inspect_ai and all its epochs."""
     # A retried epoch stands in a log twice: the last one counts.
-    numbered = {cast("int", sample.get("epoch") or 1): sample for sample in epochs}
-    ordered = [numbered[number] for number in sorted(numbered)]
+    last_by_epoch = {cast("int", sample.get("epoch") or 1): sample for sample in epochs}
+    ordered = [last_by_epoch[epoch] for epoch in sorted(last_by_epoch)]
     errors = [first_of(sample, ("output.error", "error.message")) for sample in ordered]
     return {
         "id": ordered[0].get("id"),
@@ -181,11 +190,11 @@ def _inspect_task(sample: Row) -> Row:
     prompt, target = sample.get("input"), sample.get("target", "")
     messages = prompt if isinstance(prompt, list) else [prompt]
     texts = [_resolve_attachment(text, sample) for message in messages for text in texts_of(message) or ()]
-    single = isinstance(target, list) and len(target) == 1
+    is_single = isinstance(target, list) and len(target) == 1
     return {
         "question": "\n".join(map(str, texts)),
         "options": sample.get("choices"),
-        "answer": cast("list[object]", target)[0] if single else target,
+        "answer": cast("list[object]", target)[0] if is_single else target,
     }
 
 

@@ -81,27 +81,27 @@ class Merger:
         yield from self._models_warning()
         if any(len(set(record.filters or ())) > 1 for record in records):
             return  # of one output, two filters can leave the same text
-        repeated = [qid for qid in self.merged() if _repeats([self._first[qid], *self._more[qid]])]
-        if repeated:
-            number = counted(len(repeated), "qid")
-            twice = "a record that is identical to another one (was the file joined twice?)"
-            yield f"{number} with {twice}: {listing(repeated)}"
+        with_identical_records = [qid for qid in self.merged() if _repeats([self._first[qid], *self._more[qid]])]
+        if with_identical_records:
+            qids = counted(len(with_identical_records), "qid")
+            identical = "a record that is identical to another one (was the file joined twice?)"
+            yield f"{qids} with {identical}: {listing(with_identical_records)}"
         else:
             yield from _equal_samples_warning(records)
-        yield from self._duplicates_warning(repeated)
+        yield from self._duplicates_warning(with_identical_records)
         yield from _numbers_warning(records)
 
-    def _duplicates_warning(self, repeated: Collection[str]) -> Iterator[str]:
-        """Yield one line about qids with several records, but for those that are `repeated`.
+    def _duplicates_warning(self, with_identical_records: Collection[str]) -> Iterator[str]:
+        """Yield one line about qids with several records; another line has named those with identical ones.
 
         A file in which every qid has several records has one record a sample, which is nothing to warn about.
         """
-        merged = self.merged()
-        has_record_per_sample = 1 < len(merged) == len(self._first)
-        duplicates = [qid for qid in merged if qid not in repeated]
+        with_several_records = self.merged()
+        has_record_per_sample = 1 < len(with_several_records) == len(self._first)
+        duplicates = [qid for qid in with_several_records if qid not in with_identical_records]
         if duplicates and not has_record_per_sample:
-            number = counted(len(duplicates), "duplicate qid")
-            yield f"{number}: the predictions of all its records count as its samples: {listing(duplicates)}"
+            qids = counted(len(duplicates), "duplicate qid")
+            yield f"{qids}: the predictions of all its records count as its samples: {listing(duplicates)}"
 
     def _models_warning(self) -> Iterator[str]:
         """Yield one line if records of one qid name several models: their outputs look like samples of one."""
@@ -184,7 +184,7 @@ def cut_cells(records: list[PredictionRecord]) -> Iterator[str]:
 
 
 def warnings_about_filters(records: list[PredictionRecord]) -> Iterator[str]:
-    """Yield what was graded of a log with the texts that filters made."""
+    """Yield one line that says what was graded of a log with the texts that a harness' filters made."""
     filters = dict.fromkeys(name for record in records for name in record.filters or ())
     if len(filters) == 1:
         yield (

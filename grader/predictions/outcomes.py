@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 PredictionKey = tuple[str, int]
 """A qid, and a position among its predictions."""
 TRUNCATED: Literal["truncated"] = "truncated"
-_ENDS = tuple(".!?\u3002)]}")
-"""Ends of a sentence, a box or an object."""
+_LAST_CHARACTERS = tuple(".!?\u3002)]}")
+"""Of a sentence, a box or an object."""
 _TAG_STARTS = ("<", "[", "\u25c1")
 """First characters of the tags around reasoning."""
+_LEADING_BLANKS = 200
+"""Only so many blanks before a tag are looked past: each prediction is tested, and some are long."""
 BROKEN_SHOWN = 5
 """Number of reasons that a note on broken rows gives; rows with others are only named."""
 EMPTY = "{} without any text: the model answered nothing, or its answers were lost on their way to the file."
@@ -70,46 +72,49 @@ class Oddities(msgspec.Struct, frozen=True, kw_only=True):
 def find_oddities(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: PredictionFile) -> Oddities:
     """Return the oddities of the predictions of a run and of their tasks.
 
-    A prediction is truncated if its log says so, or if it ends inside of reasoning. It is unfinished if its log says
-    so and it does not end as a sentence does. A failure is neither, whatever its log says.
+    A prediction is truncated if its log says so, or if it is only reasoning that is never closed. It is unfinished if
+    its log says so and it does not end as a sentence does. A failure is neither, whatever its log says.
     """
     endings = {record.qid: record.endings for record in file.records if record.endings is not None}
     failures: dict[PredictionKey, ServerFailure] = {}
     truncated, unfinished = set(), set()
     empty = 0
     for qid, texts in predictions.items():
-        for number, (text, ending) in enumerate(zip(texts, endings.get(qid) or repeat(NOTHING), strict=False)):
-            is_open = ending.is_cut or _ends_inside_reasoning(text)
+        for index, (text, ending) in enumerate(zip(texts, endings.get(qid) or repeat(NOTHING), strict=False)):
             failure = _failure(text, ending, tasks[qid])
             if failure is not None:
-                failures[qid, number] = failure
-            elif is_open:
-                truncated.add((qid, number))
-                if ending.is_cut and not text.rstrip().endswith(_ENDS):
-                    unfinished.add((qid, number))
+                failures[qid, index] = failure
+            elif ending.is_cut or _is_unclosed_reasoning(text):
+                truncated.add((qid, index))
+                if ending.is_cut and not text.rstrip().endswith(_LAST_CHARACTERS):
+                    unfinished.add((qid, index))
             elif not text.strip():
                 empty += 1
-    broken = {
-        qid: BrokenRow(reason=task.broken, has_gold=task.has_gold_option)
-        for qid in predictions
-        if (task := tasks[qid]).broken
-    }
-    filters = {
-        (record.qid, number): name
-        for record in file.records
-        if record.filters is not None and len(set(record.filters)) > 1
-        for number, name in enumerate(record.filters)
-    }
-    outputs = {(r.qid, number): text for r in file.records for number, text in enumerate(r.outputs or ())}
     return Oddities(
-        filters=filters,
-        outputs=outputs,
+        filters=_filters_by_prediction(file),
+        outputs={(r.qid, index): text for r in file.records for index, text in enumerate(r.outputs or ())},
         unfinished=frozenset(unfinished),
-        broken=broken,
+        broken=_broken_rows(tasks, predictions),
         failures=failures,
         truncated=frozenset(truncated),
         empty=empty,
     )
+
+
+def _broken_rows(tasks: Mapping[str, Task], qids: Iterable[str]) -> dict[str, BrokenRow]:
+    return {
+        qid: BrokenRow(reason=task.broken, has_gold=task.has_gold_option) for qid in qids if (task := tasks[qid]).broken
+    }
+
+
+def _filters_by_prediction(file: PredictionFile) -> dict[PredictionKey, str]:
+    """Return the filter of each prediction; with a single filter there is nothing to tell apart."""
+    return {
+        (record.qid, index): name
+        for record in file.records
+        if record.filters is not None and len(set(record.filters)) > 1
+        for index, name in enumerate(record.filters)
+    }
 
 
 def _failure(text: str, ending: Ending, task: Task) -> ServerFailure | None:
@@ -118,9 +123,9 @@ def _failure(text: str, ending: Ending, task: Task) -> ServerFailure | None:
     return read_failure(text, task.options.values())
 
 
-def _ends_inside_reasoning(text: str) -> bool:
-    """Whether a text begins with reasoning that is never closed."""
-    if not text[:200].lstrip().startswith(_TAG_STARTS):  # a test that is cheaper than the next one
+def _is_unclosed_reasoning(text: str) -> bool:
+    """Whether a text is only reasoning that is never closed."""
+    if not text[:_LEADING_BLANKS].lstrip().startswith(_TAG_STARTS):  # a test that is cheaper than the next one
         return False
     visible_text, is_unclosed = hide_reasoning(text)
     return is_unclosed and not visible_text.strip()
@@ -129,15 +134,15 @@ def _ends_inside_reasoning(text: str) -> bool:
 def _broken_notes(broken: Mapping[str, BrokenRow]) -> list[str]:
     if not broken:
         return []
-    alike: dict[str, list[str]] = {}
+    qids_by_reason: dict[str, list[str]] = {}
     for qid, row in broken.items():
-        alike.setdefault(row.reason, []).append(quoted(qid))
-    shown = [f"{', '.join(qids)} ({reason})" for reason, qids in islice(alike.items(), BROKEN_SHOWN)]
-    more = [qid for qids in islice(alike.values(), BROKEN_SHOWN, None) for qid in qids]
-    what = "1 row of the data is broken" if len(broken) == 1 else f"{len(broken)} rows of the data are broken"
+        qids_by_reason.setdefault(row.reason, []).append(quoted(qid))
+    explained = [f"{', '.join(qids)} ({reason})" for reason, qids in islice(qids_by_reason.items(), BROKEN_SHOWN)]
+    unexplained = [qid for qids in islice(qids_by_reason.values(), BROKEN_SHOWN, None) for qid in qids]
+    subject = "1 row of the data is broken" if len(broken) == 1 else f"{len(broken)} rows of the data are broken"
     return [
-        f"{what}: {', '.join([*shown, *more])}. The careful reading leaves broken rows out. The official reading "
-        "counts them as the published scorer does; it is unscored where that is not known."
+        f"{subject}: {', '.join([*explained, *unexplained])}. The careful reading leaves broken rows out. The official "
+        "reading counts them as the published scorer does; it is unscored where that is not known."
     ]
 
 
@@ -145,20 +150,19 @@ def _failure_notes(failures: Iterable[ServerFailure]) -> list[str]:
     kinds = Counter(failure.kind for failure in failures)
     if not kinds:
         return []
-    number = sum(kinds.values())
     counts = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
-    what = "1 prediction is" if number == 1 else f"{number} predictions are"
+    subject = "1 prediction is" if kinds.total() == 1 else f"{kinds.total()} predictions are"
     return [
-        f"{what} not an answer but the error text of a failing server ({counts}): unscored in the careful reading; the "
-        "official reading scores the text. Ask the model again for them."
+        f"{subject} not an answer but the error text of a failing server ({counts}): unscored in the careful reading; "
+        "the official reading scores the text. Ask the model again for them."
     ]
 
 
-def _truncated_notes(number: int) -> list[str]:
-    if not number:
+def _truncated_notes(count: int) -> list[str]:
+    if not count:
         return []
-    what = "1 answer was" if number == 1 else f"{number} answers were"
+    subject = "1 answer was" if count == 1 else f"{count} answers were"
     return [
-        f"{what} cut off before the end (token limit, or reasoning that is never closed). Without an answer in it, "
+        f"{subject} cut off before the end (token limit, or reasoning that is never closed). Without an answer in it, "
         "such an output counts as wrong. Raise the token limit."
     ]

@@ -85,13 +85,14 @@ _BOM = b"\xef\xbb\xbf"
 _NUMBER_ADVICE = "; if these are the replies in the order of the data: --fields id=#"
 _NUMBERED = "The log's row numbers ({}) are used as qids, because it does not name the questions"
 _NOT_UNIQUE = "The log's row numbers ({}) are used as qids, because several of its questions have the same id"
-_ADVICE = {
-    True: "Row numbers that begin at 0 in every subject, or files of several subjects in one, are no ids of the whole: "
-    "grade each subject's file alone, with its own data (--data)",
-    False: "The records of an id have to answer one question, with its options in one order: grade the runs (epochs, "
-    "subjects) apart, each with its own data (--data)",
-}
-"""Whether the records have row numbers -> what to do if the records of an id answer several tasks."""
+_ADVICE_ON_ROW_NUMBERS = (
+    "Row numbers that begin at 0 in every subject, or files of several subjects in one, are no ids of the whole: "
+    "grade each subject's file alone, with its own data (--data)"
+)
+_ADVICE_ON_IDS = (
+    "The records of an id have to answer one question, with its options in one order: grade the runs (epochs, "
+    "subjects) apart, each with its own data (--data)"
+)
 _LARGE = 1 << 23
 """Minimum size, in bytes, from which reading is slow enough to show its progress."""
 _STEP = 4096
@@ -154,8 +155,10 @@ class _FileReader:
             raise InputError(self._problems.lines())
         if not self._merger:
             raise self._file_error(f"has no records; {EXPECTED}")
-        conflicts = self._resolve_conflicts()
-        records, file_format = self._merger.records(), self._format or GRADE
+        file_format = self._format
+        assert file_format is not None  # a first record of no format is a problem, at least by what is missing
+        conflicts = self._resolve_conflicts(file_format)
+        records = self._merger.records()
         return PredictionFile(
             name=self._path.name if self._path else self._label,
             path=self._path,
@@ -228,9 +231,9 @@ class _FileReader:
         size = len(text.data) >> 20
         shown = 0
         self._observer.phase(f"reading {self._path.name if self._path else self._label} (MB)", size)
-        for number, entry in enumerate(entries):
+        for index, entry in enumerate(entries):
             yield entry
-            if number % _STEP == 0:
+            if index % _STEP == 0:
                 self._observer.advance((text.position >> 20) - shown)
                 shown = text.position >> 20
         self._observer.advance(size - shown)
@@ -249,38 +252,34 @@ class _FileReader:
             return
         contents = file_format.convert([entry.value for entry in chain([first], entries)])
         if contents is not None:
-            yield from self._entries_of(contents, file_format)
-
-    def _entries_of(self, contents: Contents, file_format: Format) -> Iterator[Entry]:
-        self._contents, self._format = contents, file_format
-        yield from (Entry(row, 1) for row in contents.rows)
+            self._contents = contents
+            yield from (Entry(row, 1) for row in contents.rows)
 
     def _object_entries(self, whole: Entry) -> Iterator[Entry]:
         """Yield the records of a file that is one object; for one without any, report what it may be."""
         value = whole.value
         if not isinstance(value, dict):
             return
-        if self._fields is None:
-            try:
-                attempts = (
-                    (file_format, file_format.convert(value))
-                    for file_format in FORMATS
-                    if file_format.convert is not None
-                )
-                success = next(
-                    ((file_format, contents) for file_format, contents in attempts if contents is not None), None
-                )
-            except ValueError as error:
-                raise self._file_error(str(error)) from error
-            if success is not None:
-                file_format, contents = success
-                yield from self._entries_of(contents, file_format)
-                return
+        if self._fields is None and self._convert_object(value):
+            yield from (Entry(row, 1) for row in self._contents.rows)
+            return
         rows = self._detect_records(value)
         if rows is None:
             self._problems.add(self._object_problem(value), whole.line)
             return
         yield from (Entry(row, whole.line) for row in rows)
+
+    def _convert_object(self, value: Row) -> bool:
+        """Convert an object by the first format that can (`Format.convert`); return whether one could."""
+        for file_format in FORMATS:
+            try:
+                contents = None if file_format.convert is None else file_format.convert(value)
+            except ValueError as error:
+                raise self._file_error(str(error)) from error
+            if contents is not None:
+                self._contents, self._format = contents, file_format
+                return True
+        return False
 
     def _detect_records(self, value: Row) -> list[Row] | None:
         """Return the records in an object, and set the format; None if no format of the table has such records."""
@@ -290,10 +289,10 @@ class _FileReader:
             return [value]
         rows = [] if is_single(value) else records_of(value, with_keys=True) or []
         for file_format in FORMATS:
-            known = [row for row in rows if file_format.matches(row)]
-            if known and (file_format.may_be_unanswered or len(known) == len(rows)):
+            matching_rows = [row for row in rows if file_format.matches(row)]
+            if matching_rows and (file_format.may_be_unanswered or len(matching_rows) == len(rows)):
                 self._format = file_format
-                return known
+                return matching_rows
         return None
 
     def _is_record(self, value: object) -> bool:
@@ -333,8 +332,10 @@ class _FileReader:
 
     def _named_fields(self) -> str:
         """Return what `--fields` names, for a message: `"id" and "text"`; with advice if it names no reply."""
-        fields = [quoted(name) for name in (self._format or GRADE).signatures[0].split() if name != WHOLE_RECORD]
-        if self._format is not None and WHOLE_RECORD in self._format.texts:
+        assert self._format is not None
+        (signature,) = self._format.signatures  # see `format_of_fields`
+        fields = [quoted(name) for name in signature.split() if name != WHOLE_RECORD]
+        if WHOLE_RECORD in self._format.texts:
             return " and ".join(["no reply", *fields]) + ": add reply=FIELD, or code=FIELD for programs"
         return " and ".join(fields)
 
@@ -343,10 +344,11 @@ class _FileReader:
         line, *more = head.decode(errors="replace").splitlines()
         if line.startswith("sep="):
             return f"begins with {quoted(line)}; remove this line, and separate the columns by commas or tabs"
-        mark = max("\t,;", key=line.count)
-        columns = tables.columns_of(head, mark)
-        if len(columns) > 1 and more and all(map(_is_name, columns)) and _is_row(more, mark, len(columns)):
-            if mark == ";":
+        separator = max("\t,;", key=line.count)
+        columns = tables.columns_of(head, separator)
+        is_header = len(columns) > 1 and all(map(_is_name, columns))
+        if is_header and more and _is_row(more, separator, len(columns)):
+            if separator == ";":
                 return "is a table separated by semicolons; separate the columns by commas or tabs"
             return f"cannot be read: {self._columns_problem(columns)}"
         return f"begins with {quoted(head[:80].decode(errors='replace'), 20)}; {EXPECTED}"
@@ -361,7 +363,7 @@ class _FileReader:
     # --- rows to records ---
 
     def _add_records(self, entries: Iterable[Entry]) -> None:
-        """Add valid entries and report problems of the others."""
+        """Add valid entries and report problems of the others; the first record decides the format."""
         for position, entry in enumerate(entries):
             if self._problems.is_full:
                 return
@@ -406,13 +408,14 @@ class _FileReader:
         """Set the format by the first record; return whether it can be read.
 
         A record of no known format with "qid" or "predictions" is read as one of grade's own: the errors then say what
-        is missing. If other fields look like an id and a reply, the advice is `--fields`.
+        is missing. But if other fields look like an id and a reply, it is not read, and the error advises `--fields`.
         """
         if self._fields is not None:
             return self._format is not None and self._format.matches(first)
         file_format = self._format = self._format or format_of(first)
         if file_format is None:
-            return ("qid" in first or "predictions" in first) and not option_for(first)
+            has_grade_field = "qid" in first or "predictions" in first
+            return has_grade_field and not option_for(first)
         if file_format.row_number and first_of(first, file_format.id) is ABSENT:
             self._is_numbered = True
             self._warnings.append(_NUMBERED.format(file_format.row_number))
@@ -421,7 +424,8 @@ class _FileReader:
     def _is_of_other_filter(self, file_format: Format, row: Row, record: PredictionRecord | list[Flaw]) -> bool:
         """Whether a record is to be skipped, because it repeats the output of an earlier one for another filter.
 
-        lm-evaluation-harness logs a record for each filter. Those without a filtered text differ in nothing else.
+        lm-evaluation-harness logs a record for each filter. Those without filtered texts are equal for all filters, so
+        only those of the first filter are read.
         """
         if not file_format.filter:
             return False
@@ -434,12 +438,11 @@ class _FileReader:
 
     # --- records to a file ---
 
-    def _resolve_conflicts(self) -> dict[str, str]:
+    def _resolve_conflicts(self, file_format: Format) -> dict[str, str]:
         """Return the qids whose records answer several questions, and why; raises InputError if these are many.
 
         If the ids repeat but the tool's row numbers do not, the row numbers become the qids.
         """
-        file_format = self._format or GRADE
         if not file_format.has_task:
             return {}
         conflicts = self._merger.conflicts()
@@ -453,9 +456,9 @@ class _FileReader:
             self._warnings.append(_NOT_UNIQUE.format(file_format.row_number))
             return {}
         qid, tasks = next(iter(conflicts.items()))
-        number = f"{len(conflicts):,} of {counted(len(self._merger), 'id')} stand for different tasks"
-        advice = _ADVICE[bool(file_format.row_number)]
-        raise InputError([f"{self._label}: $: {number}. Id {quoted(qid)} stands for {tasks}. {advice}"])
+        summary = f"{len(conflicts):,} of {counted(len(self._merger), 'id')} stand for different tasks"
+        advice = _ADVICE_ON_ROW_NUMBERS if file_format.row_number else _ADVICE_ON_IDS
+        raise InputError([f"{self._label}: $: {summary}. Id {quoted(qid)} stands for {tasks}. {advice}"])
 
 
 def _has_texts(value: Row) -> bool:
@@ -464,10 +467,10 @@ def _has_texts(value: Row) -> bool:
     return not (isinstance(texts, dict) or (isinstance(texts, list) and texts and isinstance(texts[0], dict)))
 
 
-def _is_row(lines: list[str], mark: str, columns: int) -> bool:
+def _is_row(lines: list[str], separator: str, columns: int) -> bool:
     """Whether the text below a header begins with a row of a table: its cells may have line breaks, or be cut off."""
     try:
-        first = next(csv.reader(lines, delimiter=mark), [])
+        first = next(csv.reader(lines, delimiter=separator), [])
     except csv.Error:
         return False
     return len(first) == columns or (len(first) > 1 and any("\n" in cell for cell in first))

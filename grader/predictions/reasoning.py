@@ -14,19 +14,19 @@ _TAG = re.compile(
 )
 """Tags around reasoning: any that ends in "think", in its styles, also escaped by a web page."""
 _CHANNEL = re.compile(r"<\|?channel\|?>\s*(\w*)(?:[^\n]{0,80}?<\|message\|>)?", re.IGNORECASE)
-_JOINED = re.compile(r"\s*(?:analysis|commentary)(?=\W|[A-Z])", re.DOTALL)
-_JOINED_FINAL = re.compile(r"assistant\s*final(?=\W|[A-Z\d]|$)")
-"""The channels of the harmony format after a decoder has removed its marks: "analysis...assistantfinal"."""
+"""A channel of the harmony format (gpt-oss): `<|channel|>analysis<|message|>`."""
+_UNMARKED_ANALYSIS = re.compile(r"\s*(?:analysis|commentary)(?=\W|[A-Z])")
+_UNMARKED_FINAL = re.compile(r"assistant\s*final(?=\W|[A-Z\d]|$)")
+"""Its channels after a decoder has removed the marks: "analysisWe need ...assistantfinalThe answer is B"."""
 
 
 def hide_reasoning(text: str) -> tuple[str, bool]:
     """Blank the reasoning blocks of `text`; also return whether one is never closed (all text after it is ignored)."""
     if "channel" in text and (channels := [*_CHANNEL.finditer(text)]):
         return _last_channel(text, channels)
-    if text.lstrip().startswith(("analysis", "commentary")) and _JOINED.match(text):
-        *_, last = [None, *_JOINED_FINAL.finditer(text)]
-        if last is not None:
-            text = " " * last.end() + text[last.end() :]
+    if _UNMARKED_ANALYSIS.match(text) and (finals := [*_UNMARKED_FINAL.finditer(text)]):
+        end = finals[-1].end()
+        text = " " * end + text[end:]
     if not any(mark in text for mark in ("<", "[", "\u25c1", "&lt;")):
         return text, False
     return _blank_blocks(text)
@@ -35,7 +35,8 @@ def hide_reasoning(text: str) -> tuple[str, bool]:
 def _last_channel(text: str, channels: list[re.Match[str]]) -> tuple[str, bool]:
     """Return a text with only its last channel, and whether even that is reasoning.
 
-    A channel for the user is "final", or unnamed after the others. Blanks replace the rest.
+    A channel for the user is "final", or unnamed after the others. Blanks replace the rest. What stands for the name of
+    another channel belongs to its text: the mark may be all that is left of the format.
     """
     last = channels[-1]
     if last[1].lower() in ("analysis", "commentary", "thought", "thinking"):
@@ -51,7 +52,7 @@ def _blank_blocks(text: str) -> tuple[str, bool]:
     position = 0  # the part of the text from here on is not yet in `pieces`
     block = ""  # the name of the block that is open; empty if none is
     for tag in _TAG.finditer(text):
-        is_closing, name = _tag_kind(tag, is_open=bool(block))
+        is_closing, name = _parse_tag(tag, is_open=bool(block))
         if not name:
             continue
         if not block and not is_closing:
@@ -69,7 +70,7 @@ def _blank_blocks(text: str) -> tuple[str, bool]:
     return "".join(pieces) + text[position:], False
 
 
-def _tag_kind(tag: re.Match[str], *, is_open: bool) -> tuple[bool, str]:
+def _parse_tag(tag: re.Match[str], *, is_open: bool) -> tuple[bool, str]:
     """Return whether a tag closes a block, and the block's name; no name if the tag has nothing to do with reasoning.
 
     `</think>`, `<|end_of_thought|>`, `[/think]` close. `<unused94>thought` opens, and any `<unused95>` then closes.

@@ -32,17 +32,17 @@ def record_of(file_format: Format, row: Row, position: int) -> PredictionRecord 
 
 def _record_of_tool(file_format: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
     """Return a record in the format of another tool, or what is wrong with it."""
-    qid, texts = _record_id(file_format, row, position), _outputs(file_format, row)
+    qid, texts = _record_id(file_format, row, position), _predictions_or_flaw(file_format, row)
     if isinstance(qid, Flaw) or isinstance(texts, Flaw):
         return [flaw for flaw in (qid, texts) if isinstance(flaw, Flaw)]
     path, predictions = texts
-    filters = outputs = None
+    filters = raw_outputs = None
     if file_format.raw_texts and path != file_format.raw_texts:  # a harness' filter made the predictions of the outputs
-        outputs = texts_of(value_at(row, file_format.raw_texts))
+        raw_outputs = texts_of(value_at(row, file_format.raw_texts))
         filter_name = row.get(file_format.filter)
-        if outputs and len(outputs) != len(predictions):
-            # A filter that keeps the first of several outputs, or votes: all of them are graded.
-            predictions, outputs = outputs, None
+        if raw_outputs and len(raw_outputs) != len(predictions):
+            # A filter that keeps the first of several outputs, or votes: all raw outputs are graded in its place.
+            predictions, raw_outputs = raw_outputs, None
         elif isinstance(filter_name, str):
             filters = [filter_name] * len(predictions)
     if path in file_format.code:
@@ -52,7 +52,7 @@ def _record_of_tool(file_format: Format, row: Row, position: int) -> PredictionR
         predictions=predictions,
         fields=_other_fields(file_format, row),
         filters=filters,
-        outputs=outputs if outputs != predictions else None,
+        outputs=raw_outputs if raw_outputs != predictions else None,
         continued=[True] * len(predictions) if path in file_format.continuations else None,
     )
 
@@ -61,13 +61,11 @@ def _record_id(file_format: Format, row: Row, position: int) -> str | Flaw:
     """Return a record's id: its id field, else the tool's row number, else its position in the file."""
     path = file_format.id[-1]
     value = first_of(row, file_format.id)
-    if value is ABSENT and file_format.row_number:
-        path, value = file_format.row_number, value_at(row, file_format.row_number)
-    elif value is ABSENT and path == RECORD_KEY:
-        value = position
-    if value is ABSENT and value_at(row, path) is ABSENT:
+    if value is ABSENT:
+        path = file_format.row_number or path
+        value = position if path == RECORD_KEY else value_at(row, path)
+    if value is ABSENT:
         return _missing_field_flaw(path)
-    value = None if value is ABSENT else value
     return _id_text(value) or Flaw(path=_flaw_path(path), message=f"expected an id, found {describe_value(value)}")
 
 
@@ -82,8 +80,11 @@ def _id_text(cell: object) -> str:
     return match[1] if match else text
 
 
-def _outputs(file_format: Format, row: Row) -> tuple[str, list[str]] | Flaw:
-    """Return the model's outputs, after the path of the field that has them; or why there are none."""
+def _predictions_or_flaw(file_format: Format, row: Row) -> tuple[str, list[str]] | Flaw:
+    """Return the path of the first field with texts, and the texts; or why there are none.
+
+    A null, or a record with an error in place of a text, is an empty prediction; an empty list is a flaw.
+    """
     values = {path: value for path in file_format.texts if (value := value_at(row, path)) is not ABSENT}
     for path, value in values.items():
         if value not in (None, []):
@@ -91,7 +92,9 @@ def _outputs(file_format: Format, row: Row) -> tuple[str, list[str]] | Flaw:
             return (path, texts) if texts else _text_type_flaw(file_format, path, value)
     if None in values.values() or first_of(row, file_format.error) is not ABSENT:
         return file_format.texts[0], [""]  # the server gave no output
-    return _text_type_flaw(file_format, next(iter(values)), []) if values else _missing_field_flaw(file_format.texts[0])
+    if not values:
+        return _missing_field_flaw(file_format.texts[0])
+    return _text_type_flaw(file_format, next(iter(values)), [])
 
 
 def _text_type_flaw(file_format: Format, path: str, value: object) -> Flaw:
@@ -115,23 +118,26 @@ def _flaw_path(path: str) -> tuple[str, ...]:
 
 
 def _other_fields(file_format: Format, row: Row) -> Row:
-    """Return a record's fields besides id and outputs; model, finish reasons, error and task under grade's names."""
+    """Return a record's fields besides id and outputs; model, finish reasons, error and task under grade's names.
+
+    The id stays where a row number can stand for it: if ids repeat, the row number is read from the fields.
+    """
     places = {
         "model": (file_format.model,),
         "finish_reasons": (file_format.finish,),
         "error": file_format.error,
         "doc": (file_format.task,),
     }
-    known = {
+    renamed = {
         name: value for name, paths in places.items() if paths[0] and (value := first_of(row, paths)) is not ABSENT
     }
     parts = {"question": file_format.question, "options": file_format.options, "answer": file_format.gold}
     if task := {name: value for name, path in parts.items() if path and (value := value_at(row, path)) is not ABSENT}:
-        known["doc"] = task
+        renamed["doc"] = task
     id_fields = () if file_format.row_number else file_format.id
     text_fields = {path.partition(".")[0] for path in file_format.texts}
-    consumed = {RECORD_KEY, WHOLE_RECORD, *file_format.ignored_fields, *id_fields, *text_fields}
-    return {**{name: value for name, value in row.items() if name not in consumed}, **known}
+    omitted = {RECORD_KEY, WHOLE_RECORD, *file_format.ignored_fields, *id_fields, *text_fields}
+    return {**{name: value for name, value in row.items() if name not in omitted}, **renamed}
 
 
 def fenced(code: str) -> str:
@@ -148,8 +154,9 @@ def _record_of_grade(file_format: Format, row: Row) -> PredictionRecord | list[F
     qid, predictions = row.get("qid"), row.get("predictions")
     if not (type(qid) is str and qid and type(predictions) is list and set(map(type, predictions)) == {str}):
         flaws = [*_missing_fields(row), *_qid_flaws(row), *islice(_prediction_flaws(row), MAX_PROBLEMS)]
-        if flaws or not isinstance(predictions, list):
+        if flaws or not isinstance(predictions, list):  # the second condition is for mypy only
             return flaws
+        # Without a flaw, the qid is an integer; it becomes text below.
     for name in ("qid", "predictions", *file_format.ignored_fields):
         del row[name]
     fields = row or {}  # an emptied dict keeps its allocated memory
@@ -174,7 +181,7 @@ def _missing_fields(row: Row) -> Iterator[Flaw]:
 
 
 def _qid_flaws(row: Row) -> Iterator[Flaw]:
-    """Yield what is wrong with the qid of a record in grade's own format."""
+    """Yield what is wrong with the qid of a record in grade's own format; `_missing_fields` reports an absent one."""
     qid = row.get("qid", "-")
     if isinstance(qid, float):
         yield Flaw(
@@ -187,7 +194,7 @@ def _qid_flaws(row: Row) -> Iterator[Flaw]:
 
 
 def _prediction_flaws(row: Row) -> Iterator[Flaw]:
-    """Yield what is wrong with the predictions of a record in grade's own format."""
+    """Yield what is wrong with the predictions of such a record; `_missing_fields` reports absent ones."""
     predictions = row.get("predictions", [""])
     path = ("predictions",)
     if isinstance(predictions, str):
@@ -238,7 +245,7 @@ def _json_safe(value: object, depth: int) -> object:
     return value
 
 
-def listing(things: Collection[str]) -> str:
-    """List untrusted names, at most a few of them."""
-    shown = ", ".join(quoted(name) for name, _ in zip(things, range(_NAMES_SHOWN), strict=False))
-    return f"{shown} and {len(things) - _NAMES_SHOWN} more" if len(things) > _NAMES_SHOWN else shown
+def listing(names: Collection[str]) -> str:
+    """Return untrusted names as text for a message, at most a few of them."""
+    listed = ", ".join(quoted(name) for name in islice(names, _NAMES_SHOWN))
+    return f"{listed} and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else listed

@@ -27,12 +27,15 @@ FailureKind = Literal[
     "rate limit", "budget exceeded", "timeout", "no connection", "server error", "refused request", "request failed"
 ]
 
-_LONGEST = 20_000
-"""Maximum length in characters; error pages of proxies have up to about 10,000."""
-_MESSAGE = 2_000
-"""Maximum length, in characters, of what follows a phrase; urllib3 prints the URL and three nested exceptions."""
-_SHOWN = 160
+_MAX_CHARS = 20_000
+"""Maximum length; error pages of proxies have up to about 10,000."""
+_MAX_MESSAGE_CHARS = 2_000
+"""Maximum length of what follows a phrase; urllib3 prints the URL and three nested exceptions."""
+_MAX_SHOWN_CHARS = 160
 """Number of characters of the text that a report shows."""
+
+_MAX_STATUS_CHARS = 80
+"""A number further on can be anything, such as a port or a limit."""
 
 # --- what a known failure says ----------------------------------------------------------------------------------
 
@@ -60,7 +63,7 @@ _KINDS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _WORDS.i
 
 def _kind_in(text: str) -> FailureKind | None:
     """Return the kind of failure that a known failure's text mentions: by the status it begins with, or by words."""
-    code = _CODE.search(text[:80])
+    code = _CODE.search(text[:_MAX_STATUS_CHARS])
     kind_by_words = next((kind for kind, pattern in _KINDS.items() if pattern.search(text)), None)
     # Providers send 402 or 403 for exhausted credit; only the words tell it from a refused request.
     if code is None or (code[0] in ("402", "403") and kind_by_words == "rate limit"):
@@ -78,7 +81,7 @@ _TOOL_MARKER = re.compile(
     r"|\*\*NETWORK ERROR DUE TO HIGH TRAFFIC\. PLEASE REGENERATE OR REFRESH THIS PAGE\.\*\*"
 )
 """What evaluation tools write in place of an answer, as the whole text."""
-_ANNOUNCEMENT = re.compile(
+_PREFIX = re.compile(
     r"(?=[^\n:]{0,60}(?:error|exception|fail))"
     r"(?:[\[(<*]{1,3}[a-z ]{3,60}[\])>*]{1,3}[\s:!-]{0,4}|[a-z ]{3,60}(?:[:!]| -)\s{1,3})"
     r"|[a-z_][\w.]{0,80}(?:error|exception|timeout|exhausted|unavailable|TooManyRequests|DeadlineExceeded)"
@@ -89,7 +92,7 @@ _ANNOUNCEMENT = re.compile(
 
 It decides nothing: "Error: the second step is wrong" is an answer.
 """
-_MOST_ANNOUNCEMENTS = 5
+_MAX_PREFIXES = 5
 _PHRASE = re.compile(
     r"Fail(?:ed)? to obtain answer(?: via(?: [a-z]{1,20})? API\b| [a-z]{1,20} API\b|(?=[:.])|$)"  # VLMEvalKit
     r"|HTTPS?ConnectionPool\(host='[^'\n]{1,200}', port=\d{1,5}\): |Cannot connect to host |\[Errno -?\d{1,5}\] "
@@ -141,6 +144,8 @@ _ERROR_KEYS = {
     *("details", "innererror", "metadata", "errors", "provider_name", "failed_generation"),
 }
 """Keys of an error object, and of the object inside it."""
+_MAX_KEY_POSITION = 400
+"""Characters in which an error object has the key `error` or `Error`; others need not be parsed."""
 _ERROR_PAGE = re.compile(
     r"(?:<html|<!doctype html).{0,4000}?<title>\s{0,20}"
     r"(?:[45]\d\d\b[^<]{0,100}|[^<]{0,60}\|\s{0,2}[45]\d\d\b[^<]{0,60}|Error|Attention Required! \| Cloudflare"
@@ -168,38 +173,38 @@ def read_failure(text: str, options: Collection[str] = ()) -> ServerFailure | No
 
     `options` are the possible texts of an answer to this task. A prediction equal to one of them is always an answer.
     """
-    if len(text) > 2 * _LONGEST:  # even without blanks around it, it is too long
+    if len(text) > 2 * _MAX_CHARS:  # even without blanks around it, it is too long
         return None
     stripped = text.strip()
-    if not stripped or len(stripped) > _LONGEST:
+    if not stripped or len(stripped) > _MAX_CHARS:
         return None
     if any(stripped.casefold() == option.strip().casefold() for option in options):
         return None
-    is_failure = any(map(_is_failure, _without_announcements(stripped)))
+    is_failure = any(map(_is_failure, _strip_prefixes(stripped)))
     return failure_of_error(stripped) if is_failure else None
 
 
 def failure_of_error(error: str) -> ServerFailure:
     """Return the failure that an error's text describes; a record can have one beside an empty prediction."""
-    stripped = error[:_LONGEST].strip()
-    line = " ".join(stripped[: 4 * _SHOWN].split())  # its blanks may be many, such as the indents of JSON
-    shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
-    return ServerFailure(kind=_kind_in(stripped) or "request failed", text=shown)
+    stripped = error[:_MAX_CHARS].strip()
+    line = " ".join(stripped[: 4 * _MAX_SHOWN_CHARS].split())  # its blanks may be many, such as the indents of JSON
+    beginning = line if len(line) <= _MAX_SHOWN_CHARS else f"{line[:_MAX_SHOWN_CHARS]}..."
+    return ServerFailure(kind=_kind_in(stripped) or "request failed", text=beginning)
 
 
-def _without_announcements(text: str) -> Iterator[str]:
-    """Yield a text, and what remains of it after each of the announcements that it begins with."""
+def _strip_prefixes(text: str) -> Iterator[str]:
+    """Yield a text, and what remains of it after each prefix such as `Error: ` or `openai.RateLimitError - `."""
     yield text
-    for _ in range(_MOST_ANNOUNCEMENTS):
-        announcement = _ANNOUNCEMENT.match(text)
-        if announcement is None:
+    for _ in range(_MAX_PREFIXES):
+        prefix = _PREFIX.match(text)
+        if prefix is None:
             return
-        text = text[announcement.end() :]
+        text = text[prefix.end() :]
         yield text
 
 
 def _is_failure(text: str) -> bool:
-    """Whether all of a text is a failure, with no announcement before it."""
+    """Whether all of a text is a failure, with no prefix before it."""
     if _TOOL_MARKER.fullmatch(text) or _ERROR_PAGE.fullmatch(text) or _is_error_object(text):
         return True
     phrase = _PHRASE.match(text)
@@ -207,25 +212,29 @@ def _is_failure(text: str) -> bool:
     if status is None or _FILTERED.search(text):
         return False
     message = text[status.end() :].strip(" ).:,;]'-")
-    if message[:1] + message[-1:] in ("", "{}", "[]", "<>"):
-        return True  # nothing, or the body of the response
-    if len(message) > _MESSAGE or _QUESTION_WORDS.search(message):
+    is_body = message[:1] + message[-1:] in ("{}", "[]", "<>")
+    if not message or is_body:  # "HTTP 502", "Error code: 429 - {'error': ...}"
+        return True
+    if len(message) > _MAX_MESSAGE_CHARS or _QUESTION_WORDS.search(message):
         return False
+    # After a phrase, anything: "You exceeded your current quota, see ..."; after a status, advice: "503: try again".
     return phrase is not None or _REMARK.fullmatch(message) is not None
 
 
 def _is_error_object(text: str) -> bool:
     """Whether a text is an object with an error, as JSON or as Python prints it."""
-    if "rror" not in text[:400] or _FILTERED.search(text):
+    if "rror" not in text[:_MAX_KEY_POSITION] or _FILTERED.search(text):
         return False
     value = parse_collection(text)
-    if isinstance(value, list) and len(value) == 1:
+    if isinstance(value, list) and len(value) == 1:  # Gemini's API
         value = value[0]
     if not isinstance(value, dict) or not value.keys() <= _ERROR_KEYS:
         return False
+    # OpenAI's API nests the error; vLLM sends it as the object itself.
     error = value.get("error", value if value.get("object") == "error" else None)
     if isinstance(error, str):
         return _is_failure(error)
     if not isinstance(error, dict) or not isinstance(error.get("message"), str) or not error.keys() <= _ERROR_KEYS:
         return False
+    # A model can write {"error": {"message": "no solution"}}, too: a server adds a code, or its message is known.
     return bool({"type", "code", "status"} & error.keys()) or _kind_in(text) is not None

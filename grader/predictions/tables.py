@@ -67,11 +67,11 @@ def _text_rows(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
         raise TableFault(line, not_utf8_message(error.start, data[error.start])) from error
     mark = separator(data, is_wanted) or "\t"
     # The limit is global in the csv module; its default of 131,072 characters is too small for a base64 image.
-    before = csv.field_size_limit(sys.maxsize)
+    previous_limit = csv.field_size_limit(sys.maxsize)
     try:
         yield from _csv_rows(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True), mark)
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(previous_limit)
 
 
 def _csv_rows(reader: Reader, mark: str) -> Iterator[TableRow]:

@@ -60,22 +60,30 @@ def wilson(proportion: float, n: float) -> tuple[float, float]:
 
 
 def one_sided_p_value(value: float, ci95: tuple[float, float], limit: float) -> float:
-    """Return the one-sided p value of "the true value is not on the same side of `limit` as `value`"; all in [0, 1].
+    """Return the one-sided p value of "the true value is at `limit` or beyond it, seen from `value`"; all in [0, 1].
 
-    It is that of the score test to which Wilson's interval belongs, with its effective number, corrected for
+    It is that of the score test to which Wilson's interval belongs, with its effective sample size, corrected for
     continuity: without the correction, a share of 100 items at a limit of 0.9 would be found beyond it in 7 %.
     """
     end = ci95[1] if limit > value else ci95[0]
     if end == value:
         return 0.5 if limit == value else 0.0
     if 0 < end < 1 and 0 < limit < 1:
-        # Wilson's interval ends where (end - value)^2 = z^2 end (1 - end) / n, which gives its effective number n.
-        n = Z95**2 * end * (1 - end) / (end - value) ** 2
+        n = _sample_size_of_interval(value, end)
         half_item = 0.5 / n
         z = max(0.0, abs(limit - value) - half_item) / math.sqrt(limit * (1 - limit) / n)
     else:
+        # Under a true value of 0 or 1 the score test has no spread: the interval's own spread stands for it.
         z = Z95 * abs(limit - value) / abs(end - value)
     return normal_tail(z)
+
+
+def _sample_size_of_interval(value: float, end: float) -> float:
+    """Return the n of a Wilson interval of `value` that ends there: (end - value)^2 = z^2 end (1 - end) / n.
+
+    A results file has the interval, not the n.
+    """
+    return Z95**2 * end * (1 - end) / (end - value) ** 2
 
 
 def effective_sample_size(sums: Sequence[tuple[float, int]]) -> float:
@@ -87,10 +95,13 @@ def effective_sample_size(sums: Sequence[tuple[float, int]]) -> float:
     (Survey Sampling, 1965).
     """
     clusters, size = len(sums), sum(size for _, size in sums)
-    smoothed_mean = (math.fsum(total for total, _ in sums) * clusters / size + 1) / (clusters + 2)
+    # In units in which a cluster has size 1 on average, so that a pseudo-observation weighs as much as a cluster.
+    sum_of_values = math.fsum(total for total, _ in sums) * clusters / size
+    smoothed_mean = (sum_of_values + 1) / (clusters + 2)
     squares = _sum_of_squares(sums, smoothed_mean) + smoothed_mean**2 + (1 - smoothed_mean) ** 2
-    variance = squares / (clusters + 1)
+    variance = squares / (clusters + 1)  # of n values with their mean: n - 1, where n is `clusters` + 2
     kish_number = size * size / sum(size * size for _, size in sums)
+    # A right-or-wrong value has the variance mean (1 - mean): so many of them vary as much as these clusters do.
     return max(kish_number, clusters * smoothed_mean * (1 - smoothed_mean) / variance)
 
 

@@ -41,8 +41,8 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
     """None: the observations show no spread, so it is unknown."""
 
 
-def interval(strata: Sequence[Stratum], level: float = 0.95) -> Interval:
-    """Return Student's interval around the bias-corrected mean over strata; it always holds the plain mean.
+def interval(strata: Sequence[Stratum]) -> Interval:
+    """Return Student's 95 % interval around the bias-corrected mean over strata; it always holds the plain mean.
 
     The interval is from the padded values, so that it never has width 0. The standard error is that of the observations
     alone, as other tools give it.
@@ -54,7 +54,7 @@ def interval(strata: Sequence[Stratum], level: float = 0.95) -> Interval:
     dfs = [max(1, len(stratum.leave_one_out) - 1) for stratum in strata]
     variance = math.fsum(variances)
     welch_df = variance**2 / math.fsum(part**2 / df for part, df in zip(variances, dfs, strict=True))
-    half_width = student_quantile(welch_df, (1 + level) / 2) * math.sqrt(variance)
+    half_width = student_quantile(welch_df, 0.975) * math.sqrt(variance)
     plain_variance = math.fsum(_variance(stratum.leave_one_out) for stratum in strata) / number**2
     return Interval(
         low=min(plain_mean, centre - half_width),

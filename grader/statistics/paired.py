@@ -24,6 +24,7 @@ LARGEST_DENOMINATOR = 1000
 LARGEST_SUM = 40_000
 """In units of the lattice; more would be slow, and would change no p value that matters."""
 INTEGER_TOLERANCE = 1e-9
+"""Relative distance from a whole number that is a rounding error."""
 SMALLEST_P_VALUE = 1e-14
 """Rounding errors of the transform are smaller."""
 DECIMALS = 12
@@ -42,9 +43,9 @@ def permutation_p_value(changes: Sequence[float]) -> float:
     largest_sum, observed = int(np.abs(multiples).sum()), abs(int(multiples.sum()))
     if not observed:
         return 1.0
-    # If the changes sum to s, those that rise sum to (largest_sum + s) / 2.
-    risen = (largest_sum + observed) // 2
-    tail = float(_positive_sum_probabilities(np.abs(multiples), largest_sum)[risen:].sum())
+    # If the changes sum to s, the positive ones sum to (largest_sum + s) / 2.
+    positive_sum = (largest_sum + observed) // 2
+    tail = float(_positive_sum_probabilities(np.abs(multiples), largest_sum)[positive_sum:].sum())
     return min(1.0, max(2 * tail, SMALLEST_P_VALUE))
 
 
@@ -63,17 +64,19 @@ def _as_integers(changes: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _positive_sum_probabilities(sizes: NDArray[np.int64], largest_sum: int) -> NDArray[np.float64]:
-    """Return the probability of each sum (0 to `largest_sum`) of the sizes that rise, each with probability 1/2.
+    """Return the probability of each sum (0 to `largest_sum`) of positive changes, each positive with probability 1/2.
 
-    It is the inverse Fourier transform of the product of cosines.
+    It is the inverse Fourier transform of the characteristic function. With a sign of probability 1/2, a change has the
+    function cos(angle * size) over its own values, -size and +size.
     """
     import numpy as np
 
     points: int = 1 << largest_sum.bit_length()
     angles = np.arange(points // 2 + 1) * (np.pi / points)
+    # Shifts the sums from -largest_sum..largest_sum, in steps of 2, to 0..largest_sum, in steps of 1.
     transform = np.exp(-1j * angles * largest_sum)
-    for size, number in zip(*np.unique(sizes, return_counts=True), strict=True):
-        transform *= np.cos(angles * size) ** number
+    for size, count in zip(*np.unique(sizes, return_counts=True), strict=True):
+        transform *= np.cos(angles * size) ** count
     probabilities: NDArray[np.float64] = np.fft.irfft(transform, points)
     return np.clip(probabilities[: largest_sum + 1], 0.0, None)
 
@@ -136,9 +139,10 @@ def difference(
 def difference_from_changes(
     changes: Sequence[float], *, value: float, scale: float, n: int, differing: int, largest: float = 1.0
 ) -> Difference:
-    """Return the difference of a metric, from changes in [-1, 1] whose mean, times `scale`, is (nearly) its change.
+    """Return the difference of a metric. `changes`: of each item, divided by `scale`, so that they are in [-1, 1].
 
-    `value` is the change of the metric itself, and `largest` the largest that it can have, in the units of `scale`.
+    `value` is the metric's own change, which can differ a little from `scale` times the mean of `changes`: intervals
+    are moved by this distance. `largest` is the largest change that the metric can have.
     """
     p_value, test = _p_value_and_test(changes)
     offset = value - scale * math.fsum(changes) / len(changes)
@@ -164,7 +168,7 @@ def difference_from_changes(
 
 
 def align_with_test(low: float, high: float, value: float, p_value: float, level: float) -> tuple[float, float]:
-    """Return an interval that excludes 0 if and only if the test rejects 0 at this level.
+    """Return an interval of `value` that excludes 0 if and only if the test rejects 0 at this level.
 
     If they disagree, the end beside 0 moves to the limit that belongs to the test (Miettinen, American Journal of
     Epidemiology 103, 1976, 226-235): `value` minus z times the standard error with which it has this p value.
@@ -172,8 +176,6 @@ def align_with_test(low: float, high: float, value: float, p_value: float, level
     rejected = p_value < 1 - level
     if rejected == (not low <= 0 <= high):
         return low, high
-    if not rejected and value == 0:
-        return min(low, 0.0), max(high, 0.0)
     limit = value * (1 + normal_quantile((1 + level) / 2) / normal_quantile(p_value / 2)) if p_value < 1 else 0.0
     return (limit, high) if value > 0 else (low, limit)
 
@@ -193,28 +195,28 @@ SIMULATED_RUNS = 200
 """The quantile of so many simulated lower ends is certain to about a tenth of their spread; it takes a second."""
 
 
-def smallest_margin(shares: Sequence[float], trials: Sequence[int], changing: float) -> float:
-    """Return the drop in points that an unchanged model excludes with 80 % power, by simulation.
+def smallest_margin(shares: Sequence[float], trials: Sequence[int], change_rate: float) -> float:
+    """Return the smallest margin, in points, within which an unchanged model stays with 80 % power, by simulation.
 
-    Each item has a share of right samples, of its number of trials. An item of one trial cannot show its noise:
-    `changing` is the share of such items that change.
+    `shares`: of right samples, for each item; `trials`: its number of samples. How often new samples of an item differ
+    is only seen in several: `change_rate` is the assumed share of the items with one sample that change.
     """
     import numpy as np
 
     rng = np.random.default_rng(0)
-    right, number = np.asarray(shares), np.asarray(trials)
+    right, counts = np.asarray(shares), np.asarray(trials)
     size = (SIMULATED_RUNS, len(right))
-    # With one trial less, the variance of drawn shares is that of new samples on average.
-    drawn = np.maximum(number - 1, 1)
-    before, after = (rng.binomial(drawn, right, size) / drawn for _ in range(2))
-    flips = rng.choice([-1.0, 0.0, 1.0], size, p=[changing / 2, 1 - changing, changing / 2])
-    changes = np.where(number > 1, after - before, flips).round(DECIMALS)
+    # With one trial less, the variance of simulated shares is that of new samples on average.
+    simulated_trials = np.maximum(counts - 1, 1)
+    before, after = (rng.binomial(simulated_trials, right, size) / simulated_trials for _ in range(2))
+    flips = rng.choice([-1.0, 0.0, 1.0], size, p=[change_rate / 2, 1 - change_rate, change_rate / 2])
+    changes = np.where(counts > 1, after - before, flips).round(DECIMALS)
     lower_ends = [interval(run, 1 - 2 * LEVEL)[0] for run in changes.tolist()]
     return -100 * float(np.quantile(lower_ends, 1 - POWER))
 
 
 def p_value_of_reaching(limit: float, bounds: Sequence[tuple[float, float]]) -> float:
-    """Return the one-sided p value of "it is at least `limit`".
+    """Return the one-sided p value of "the true value is at least `limit`".
 
     `bounds`: two upper bounds as (z, bound), smaller first; the line through them gives the z of the limit.
     """
@@ -262,7 +264,7 @@ def _p_value_and_test(changes: Sequence[float]) -> tuple[float, TestName]:
 def _sign_test(risen: int, n: int) -> float:
     """Return the two-sided p value of a fair coin that fell `risen` times on one side in `n` throws."""
     fewer = min(risen, n - risen)
-    if 2 * fewer == n:
+    if 2 * fewer == n:  # twice the tail would count the middle twice
         return 1.0
     binomial = tail = 1
     for k in range(1, fewer + 1):
@@ -325,16 +327,13 @@ def _score_interval(changes: Sequence[float], level: float) -> tuple[float, floa
     return size * lower, size * upper
 
 
-def _score_statistic(risen: float, fallen: float, n: int, delta: float, correction: float = 0.0) -> float:
+def _score_statistic(risen: float, fallen: float, n: int, delta: float, correction: float) -> float:
     """Return the distance of the observed mean change from `delta`, in standard errors under a true change of `delta`.
 
     `correction` (in items) is subtracted first. Variance and skewness are those of the most likely shares of risen and
     fallen items that differ by `delta` (Tango's equations; the skewness correction is Laud's, in Hall's form).
     """
-    # The most likely share p of fallen items solves 2n p^2 + b p - fallen delta (1 - delta) = 0.
-    b = -risen - fallen + (2 * n - risen + fallen) * delta
-    discriminant = max(0.0, b * b + 8 * n * fallen * delta * (1 - delta))
-    p_fallen = max(0.0, -delta, (math.sqrt(discriminant) - b) / (4 * n))
+    p_fallen = _most_likely_share_fallen(risen, fallen, n, delta)
     p_risen = p_fallen + delta
     variance = p_risen + p_fallen - delta * delta
     distance = risen - fallen - n * delta - correction
@@ -346,6 +345,13 @@ def _score_statistic(risen: float, fallen: float, n: int, delta: float, correcti
     skewness_term = -max(-0.5, min(0.5, skewness)) / 6
     raw = distance / math.sqrt(n * variance)
     return raw + skewness_term * raw**2 + skewness_term**2 * raw**3 / 3 - skewness_term
+
+
+def _most_likely_share_fallen(risen: float, fallen: float, n: int, delta: float) -> float:
+    """Return the most likely share p of fallen items: 2n p^2 + b p - fallen delta (1 - delta) = 0."""
+    b = -risen - fallen + (2 * n - risen + fallen) * delta
+    discriminant = max(0.0, b * b + 8 * n * fallen * delta * (1 - delta))
+    return max(0.0, -delta, (math.sqrt(discriminant) - b) / (4 * n))
 
 
 def _hall_interval(changes: Sequence[float], level: float) -> tuple[float, float]:
