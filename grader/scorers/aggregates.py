@@ -135,21 +135,23 @@ def compare_main_metric(before: Side, after: Side, name: str, group: str | None)
     aggregation = after.report.aggregation
     if not name or name != _main_name(aggregation):
         return None
-    (first_credits, _), (second_credits, labels) = (_credits(side, group) for side in (before, after))
-    first = {unit: credit for unit, credit in first_credits.items() if unit in second_credits}
-    second = {unit: second_credits[unit] for unit in first}
-    halfway = {unit: (first[unit] + second[unit]) / 2 for unit in first}
-    earlier, later, middle = (
-        _aggregate(values, labels, aggregation.mean_over, aggregation) for values in (first, second, halfway)
+    (all_credits_before, _), (all_credits_after, labels) = (_credits(side, group) for side in (before, after))
+    credits_before = {unit: credit for unit, credit in all_credits_before.items() if unit in all_credits_after}
+    credits_after = {unit: all_credits_after[unit] for unit in credits_before}
+    credits_halfway = {unit: (credits_before[unit] + credits_after[unit]) / 2 for unit in credits_before}
+    metric_before, metric_after, metric_halfway = (
+        _aggregate(values, labels, aggregation.mean_over, aggregation)
+        for values in (credits_before, credits_after, credits_halfway)
     )
-    if earlier is None or later is None or middle is None:
+    if metric_before is None or metric_after is None or metric_halfway is None:
         raise NothingPairedError
     # The effects add up to the difference. They are scaled by their number, because a paired comparison takes means.
-    weights = {unit: len(middle.slopes) * slope for unit, slope in middle.slopes.items()}
+    weights = {unit: len(metric_halfway.slopes) * slope for unit, slope in metric_halfway.slopes.items()}
     scaled_before, scaled_after = (
-        {unit: weight * credit_of[unit] for unit, weight in weights.items()} for credit_of in (first, second)
+        {unit: weight * credit_of[unit] for unit, weight in weights.items()}
+        for credit_of in (credits_before, credits_after)
     )
-    metric_values = (earlier.value, later.value)
+    metric_values = (metric_before.value, metric_after.value)
     return compare_paired(scaled_before, scaled_after, after, name, group, metric_values=metric_values)
 
 
@@ -163,20 +165,21 @@ def _credits(side: Side, group: str | None) -> tuple[dict[str, float], dict[str,
 def _main_observations(
     samples: list[SampleResult], reading: ReadingName, aggregation: Aggregation, fewest_parts: int
 ) -> list[Observation]:
-    """Return one observation per task or unit, whose mean is the metric; none if that has too few parts.
+    """Return one observation per task or unit; none if the metric is of fewer means than `fewest_parts`.
 
-    A value is `metric + n * influence`: n observations, of which this one moves the metric by its influence.
+    A value is a pseudo-value, `metric + n * influence`: the mean of all n is the metric, and their spread gives its
+    standard error.
     """
     credits_, labels = _credits_and_groups(samples, reading)
 
     def values_by_unit(bound: str) -> dict[str, float]:
         numbers = {unit: getattr(credit, bound) for unit, credit in credits_.items()}
         known = {unit: number for unit, number in numbers.items() if number is not None}
-        part = _aggregate(known, labels, aggregation.mean_over, aggregation)
-        if part is None or part.number_of_means < fewest_parts:
+        aggregate = _aggregate(known, labels, aggregation.mean_over, aggregation)
+        if aggregate is None or aggregate.number_of_means < fewest_parts:
             return {}
-        number = len(part.influences)
-        return {unit: part.value + number * influence for unit, influence in part.influences.items()}
+        number = len(aggregate.influences)
+        return {unit: aggregate.value + number * influence for unit, influence in aggregate.influences.items()}
 
     values, lows, highs = values_by_unit("value"), values_by_unit("low"), values_by_unit("high")
     return [
@@ -202,8 +205,8 @@ def _observation(members: list[SampleResult], reading: ReadingName) -> Observati
     return _all_correct_by_round(members, reading)
 
 
-class _Part(NamedTuple):
-    """A value that is made of observations."""
+class _Aggregate(NamedTuple):
+    """A mean, a mean of means or an F1, and how it depends on each observation."""
 
     value: float
     slopes: dict[str, float]
@@ -216,8 +219,11 @@ class _Part(NamedTuple):
 
 def _aggregate(
     values: Mapping[str, float], labels: Mapping[str, frozenset[str]], levels: list[str], aggregation: Aggregation
-) -> _Part | None:
-    """Return the mean over the labels of each level; within the last, F1 or the plain mean. None without values."""
+) -> _Aggregate | None:
+    """Return the mean over the labels of the first level of what each label's tasks have; None without values.
+
+    A label's tasks have the mean over the next level. Behind the last level, they have the F1 or their plain mean.
+    """
     if levels:
         level_labels = {label for unit in values for label in labels[unit] if label.startswith(f"{levels[0]}=")}
         inner = (
@@ -229,9 +235,14 @@ def _aggregate(
     if not aggregation.f1_of:
         return _mean(values)
     first, second = (_mean(_values_in_group(values, labels, label)) for label in aggregation.f1_of)
-    if first is None or second is None:
-        return None
-    # F1 = 2 a b / (a + b); its derivative by a is 2 (b / (a + b))^2, and a and b times their derivatives add up to F1.
+    return None if first is None or second is None else _f1(first, second)
+
+
+def _f1(first: _Aggregate, second: _Aggregate) -> _Aggregate:
+    """Return F1 = 2 a b / (a + b) as a weighted sum of the two means, a and b; 0 if both are 0.
+
+    Its derivative by a is 2 (b / (a + b))^2, and a and b times their derivatives add up to F1.
+    """
     total = first.value + second.value
     slopes = [2 * (other.value / total) ** 2 if total else 0.0 for other in (second, first)]
     return _weighted_sum([(first, slopes[0]), (second, slopes[1])])
@@ -241,18 +252,18 @@ def _values_in_group(values: Mapping[str, float], labels: Mapping[str, frozenset
     return {unit: value for unit, value in values.items() if label in labels[unit]}
 
 
-def _mean(values: Mapping[str, float]) -> _Part | None:
-    """Return the plain mean as a part; None without values."""
+def _mean(values: Mapping[str, float]) -> _Aggregate | None:
+    """Return the plain mean; None without values."""
     if not values:
         return None
     mean = sum(values.values()) / len(values)
     share = 1 / len(values)
     influences = {unit: (value - mean) * share for unit, value in values.items()}
-    return _Part(value=mean, slopes=dict.fromkeys(values, share), influences=influences, number_of_means=1)
+    return _Aggregate(value=mean, slopes=dict.fromkeys(values, share), influences=influences, number_of_means=1)
 
 
-def _weighted_sum(parts: list[tuple[_Part, float]]) -> _Part:
-    """Return the sum of (part, weight) as a part; an observation can be in several parts."""
+def _weighted_sum(parts: list[tuple[_Aggregate, float]]) -> _Aggregate:
+    """Return the sum of (part, weight); an observation can be in several parts."""
     slopes: dict[str, float] = {}
     influences: dict[str, float] = {}
     for part, weight in parts:
@@ -261,7 +272,7 @@ def _weighted_sum(parts: list[tuple[_Part, float]]) -> _Part:
                 sums[unit] = sums.get(unit, 0.0) + weight * number
     value = sum(weight * part.value for part, weight in parts)
     number_of_means = sum(part.number_of_means for part, _ in parts)
-    return _Part(value=value, slopes=slopes, influences=influences, number_of_means=number_of_means)
+    return _Aggregate(value=value, slopes=slopes, influences=influences, number_of_means=number_of_means)
 
 
 # --- sets of tasks ----------------------------------------------------------------------------------------------------

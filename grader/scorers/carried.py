@@ -20,17 +20,26 @@ if TYPE_CHECKING:
 
 
 def carried_rows(
-    file: PredictionFile, benchmark: Benchmark, *, letters: str = "", options: str = "", in_text: bool = False
+    file: PredictionFile,
+    benchmark: Benchmark,
+    *,
+    letters: str = "",
+    options_column: str = "",
+    options_in_question: bool = False,
 ) -> Rows | None:
     """Return the rows of a file that carries the gold answers of its tasks, and their questions or options; else None.
 
-    With `letters`, tasks need options, in columns of these names, in the column `options` or, with `in_text`, at the
-    end of the question.
+    With `letters`, tasks need options: in a column for each letter; or all in `options_column`; or, with
+    `options_in_question`, at the end of the question.
     """
     if not formats.format_named(file.format).has_task:
         return None
-    make = _row_with_options_in_text if in_text else partial(_row, letters=letters, options_column=options)
-    pairs = [make(record, file, benchmark) for record in file.records]
+    make_row = (
+        _row_with_options_in_question
+        if options_in_question
+        else partial(_row, letters=letters, options_column=options_column)
+    )
+    pairs = [make_row(record, file, benchmark) for record in file.records]
     if sum(not is_complete for _, is_complete in pairs) > BROKEN_SHARE * len(pairs):
         return None
     rows = [row for row, _ in pairs]
@@ -38,7 +47,9 @@ def carried_rows(
     return Rows(rows=rows, origin=f"{file.name} (its own questions)", digest=digest, is_carried=True)
 
 
-def _row_with_options_in_text(record: PredictionRecord, file: PredictionFile, benchmark: Benchmark) -> tuple[Row, bool]:
+def _row_with_options_in_question(
+    record: PredictionRecord, file: PredictionFile, benchmark: Benchmark
+) -> tuple[Row, bool]:
     """Return the row as `_row` does, with the options of the record at the end of a question that has none."""
     row, is_complete = _row(record, file, benchmark, "", "")
     column = benchmark.columns.question or ""
@@ -51,7 +62,7 @@ def _row_with_options_in_text(record: PredictionRecord, file: PredictionFile, be
 def _row(
     record: PredictionRecord, file: PredictionFile, benchmark: Benchmark, letters: str, options_column: str
 ) -> tuple[Row, bool]:
-    """Return the row that a record carries, and whether it has all parts: one that lacks some is a broken row."""
+    """Return the task's row that a record carries, and whether the row has a question, an answer and needed options."""
     recorded_task, id_column = recorded_task_of(record, file, benchmark), benchmark.columns.id
     row: Row = {id_column: record.qid, **task_row_of(record)}  # the id's column is the first one
     row[id_column] = record.qid  # also where the record's own data has another id

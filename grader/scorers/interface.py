@@ -42,7 +42,7 @@ from grader.scorers import aggregates
 from grader.scorers.means import Observe, SampleValue, credit, each_task, mean_credit, metric_rows
 from grader.scorers.oddities import CAUSES, with_families, with_groups, with_oddities
 from grader.scorers.pairing import MetricComparison, Side, compare_paired
-from grader.scorers.prompting import check_question, from_template, prompt_values
+from grader.scorers.prompting import check_question, prompt_values, turn_from_template
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
@@ -88,12 +88,12 @@ __all__ = [
     "distinct",
     "each_task",
     "facts_as",
-    "from_template",
     "in_group",
     "mean_credit",
     "metric_rows",
     "missing_reading",
     "prompt_values",
+    "turn_from_template",
 ]
 
 B = TypeVar("B", bound=Benchmark)
@@ -334,7 +334,7 @@ class Scorer(ABC, Generic[B, T]):
         values = prompt_values(declared, task)
         usual = "\n".join(filter(None, (task.text, values["options_text"])))
         check_question(declared, prompt_options, usual)
-        return [from_template(declared, prompt_options, Turn(text=lambda _: usual), values)]
+        return [turn_from_template(declared, prompt_options, Turn(text=lambda _: usual), values)]
 
     # --- scoring --------------------------------------------------------------------------------------------------
 

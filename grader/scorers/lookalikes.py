@@ -67,13 +67,16 @@ def _other_benchmark_hint(
 def _benchmarks_with_columns(declared: Benchmark, bundled: list[Benchmark], data: Path | None) -> list[str]:
     """Return the other benchmarks whose columns the data has; none if it has as many of the declared one's."""
     # Data cannot look more like a benchmark that has no column of its own.
-    others = [each for each in bundled if not _declared_columns(each) <= _declared_columns(declared)]
+    others = [benchmark for benchmark in bundled if not _declared_columns(benchmark) <= _declared_columns(declared)]
     columns = _columns(data, [declared, *others])
-    by_name = {
-        each.id: _declared_columns(each) & columns for each in [declared, *others] if _has_columns(each, columns)
-    }
-    # The one that has more of the columns is the likelier one.
-    likeliest = [name for name, names in by_name.items() if not any(names < others for others in by_name.values())]
+    candidates = [benchmark for benchmark in (declared, *others) if _has_columns(benchmark, columns)]
+    columns_by_id = {benchmark.id: _declared_columns(benchmark) & columns for benchmark in candidates}
+    # One that declares all columns of another one, and more of the data's columns, is the likelier one.
+    likeliest = [
+        benchmark_id
+        for benchmark_id, names in columns_by_id.items()
+        if not any(names < other_names for other_names in columns_by_id.values())
+    ]
     return [] if declared.id in likeliest else likeliest
 
 

@@ -10,8 +10,9 @@ from grader.predictions.reasoning import hide_reasoning
 def answer_between(text: str, marks: tuple[str, str]) -> tuple[int, int] | None:
     """Return the span of the last text between the marks, outside of reasoning; None if there is none.
 
-    Single signs are paired, and one behind a letter, `^`, `_` or `}` belongs to a formula. Of equal marks, each second
-    one is an end. If the end of a longer mark is missing, the text is all that follows.
+    - Two different signs (`{42}`): the outermost pairs count, unless a formula has them, as in `x^{2}`.
+    - Equal marks (`**42**`): each second one is an end.
+    - Other marks (`【答案】42<eoa>`): without the end, the text is all that follows.
     """
     visible, _ = hide_reasoning(text)
     opening, closing = marks

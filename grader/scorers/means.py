@@ -159,22 +159,22 @@ def mean_of_observations(parts: list[Observation]) -> Observation:
 
 
 def weight_observations(
-    observations: list[Observation], weights: list[int], scored_weights: list[int] | None = None
+    observations: list[Observation], bound_weights: list[int], value_weights: list[int] | None = None
 ) -> list[Observation]:
     """Return observations whose plain mean is the weighted mean of the given ones. They can be outside of [0, 1].
 
-    `scored_weights` are the weights of the values, where only parts of observations are scored; `weights` are those
-    of the bounds, and of the values, too, without `scored_weights`.
+    `bound_weights`: the weights of low and high, which count all samples of an observation.
+    `value_weights`: the weights of the values, which count the scored samples; without them, all are scored or none.
     """
-    scored_weights = scored_weights or [
-        0 if one.value is None else weight for one, weight in zip(observations, weights, strict=True)
+    value_weights = value_weights or [
+        0 if one.value is None else weight for one, weight in zip(observations, bound_weights, strict=True)
     ]
-    values = _linearise([one.value or 0.0 for one in observations], scored_weights)
-    lows = _linearise([one.low for one in observations], weights)
-    highs = _linearise([one.high for one in observations], weights)
+    values = _linearise([one.value or 0.0 for one in observations], value_weights)
+    lows = _linearise([one.low for one in observations], bound_weights)
+    highs = _linearise([one.high for one in observations], bound_weights)
     return [
         Observation(value=value if weight else None, low=low, high=high, cluster=one.cluster)
-        for value, weight, low, high, one in zip(values, scored_weights, lows, highs, observations, strict=True)
+        for value, weight, low, high, one in zip(values, value_weights, lows, highs, observations, strict=True)
     ]
 
 

@@ -374,12 +374,11 @@ def _number_of_match(match: re.Match[str], text: str) -> Number | None:
     unit_match = _UNIT.match(behind)
     unit = _unit_name(unit_match["unit"]) if unit_match else ""
     is_measure = _measure(unit) is not None
-    next_text = behind[unit_match.end() :] if unit_match and is_measure else behind
-    if _is_part_of_what_precedes(lead) or _PART_AFTER.match(next_text):
-        return None
-    if not is_measure and behind[:1].isascii() and behind[:1].isalpha():  # "3D"
-        return None
-    if "," in (match["digits"] or "") and before[-1:] in ("(", "[") and behind[:1] in (")", "]"):  # a pair: (3,4)
+    behind_measure = behind[unit_match.end() :] if unit_match and is_measure else behind
+    is_in_word = not is_measure and behind[:1].isascii() and behind[:1].isalpha()  # "3D"
+    has_comma = "," in (match["digits"] or "")
+    is_pair = has_comma and before[-1:] in ("(", "[") and behind[:1] in (")", "]")  # (3,4)
+    if is_in_word or is_pair or _is_part_of_what_precedes(lead) or _PART_AFTER.match(behind_measure):
         return None
     value = _value(match)
     if lead["money"] and unit in _SIGNS_OF_SCALE:

@@ -194,9 +194,9 @@ def _span_of_question(text: str, question: str, headings: list[tuple[int, int]])
         if _begins_with_question(text[start : min(end, start + 2 * len(question) + 40)], question_words):
             return start, end
     before_first = headings[0][0]
-    if all(wordings.COURTESY.match(text.lower(), *span) for span in sentences_in(text[:before_first])):
-        return 0, ends[0]
-    return 0, before_first
+    is_only_courtesy = all(wordings.COURTESY.match(text.lower(), *span) for span in sentences_in(text[:before_first]))
+    # "Sure! ## Question ...": the reply begins with a heading of its own, and its first part is the answer.
+    return 0, ends[0] if is_only_courtesy else before_first
 
 
 def _begins_with_question(piece: str, question_words: frozenset[str]) -> bool:
@@ -273,17 +273,22 @@ def _without_refusals(lower: str, sentences: list[tuple[int, int]]) -> list[tupl
         if refusal is None:
             answering.append((start, end))
             continue
-        starts_of_choice = []
-        if nevertheless := wordings.NEVERTHELESS.search(lower, start, end):
-            starts_of_choice.append(nevertheless.end())
-        behind_comma = lower.find(",", refusal.end(), end) + 1
         if not _only_doubts(lower, start, end):
             answering = []
-        elif behind_comma:
-            starts_of_choice.append(behind_comma)
-        choices = [(choice, end) for choice in starts_of_choice if not wordings.REFUSES.search(lower, choice, end)]
-        answering += choices[:1]
+        answer_start = _answer_in_refusal(lower, refusal, start, end)
+        if answer_start is not None:
+            answering.append((answer_start, end))
     return answering
+
+
+def _answer_in_refusal(lower: str, refusal: re.Match[str], start: int, end: int) -> int | None:
+    """Return where a sentence with a refusal answers: behind "but", or, if it only doubts, behind the comma."""
+    nevertheless = wordings.NEVERTHELESS.search(lower, start, end)
+    behind_comma = lower.find(",", refusal.end(), end) + 1
+    starts = [nevertheless.end()] if nevertheless else []
+    if behind_comma and _only_doubts(lower, start, end):
+        starts.append(behind_comma)
+    return next((position for position in starts if not wordings.REFUSES.search(lower, position, end)), None)
 
 
 _CONTENT = Pattern(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]")

@@ -42,10 +42,11 @@ else:
     Pattern = _Pattern
 
 
-def wordings(form: str, flags: int = 0, **lines: Lines) -> re.Pattern[str]:
-    """Return a pattern whose form has `<name>` where one of the lines of that name stands.
+def pattern_of_wordings(form: str, flags: int = 0, **lines: Lines) -> re.Pattern[str]:
+    r"""Return a pattern that has, for each `<name>` in its form, the lines of that name as alternatives.
 
-    It keeps its form and lines, so that `make counts` can leave out one line at a time.
+    `pattern_of_wordings(r"\b<verb> b", verb={"choose": 7, "take": 9})` is the pattern `\b(?:choose|take) b`. It keeps
+    its form and lines, so that `make counts` can leave out one line at a time.
     """
     expression = form
     for name, alternatives in lines.items():
@@ -59,9 +60,10 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 
 def heuristic(reason: int | str, when_disabled: object = None) -> Callable[[F], F]:
-    """Register a function that decides beside the principles, so that `make counts` can count what it decides.
+    """Register a function for a special case that no principle of the reader covers.
 
-    `reason`: as that of a line, see `Lines`. `when_disabled`: what the function returns if it decides nothing.
+    `make counts` counts the replies that it decides: those that are read differently if it returns `when_disabled`.
+    `reason`: that number, of 100,000 replies, or the public report that needs the function: `@heuristic(13, False)`.
     """
 
     def register(function: F) -> F:
@@ -72,7 +74,7 @@ def heuristic(reason: int | str, when_disabled: object = None) -> Callable[[F], 
 
 
 class Heuristic(NamedTuple):
-    """A function that decides beside the principles."""
+    """A function for a special case; see `heuristic`."""
 
     function: Callable[..., Any]
     reason: int | str

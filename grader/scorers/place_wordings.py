@@ -9,7 +9,7 @@ where they end. The number beside a line is explained in `patterns.Lines`.
 
 from __future__ import annotations
 
-from grader.scorers.patterns import Lines, Pattern, wordings
+from grader.scorers.patterns import Lines, Pattern, pattern_of_wordings
 
 # Reasons of lines that decide few published replies: principles of the reading.
 LANGUAGES = '"the answer is" in the languages at hand'
@@ -20,7 +20,7 @@ CONDITIONAL = "an option in a question or a condition is not the answer"
 # --- declarations ----------------------------------------------------------------------------------------------------
 
 _LINKS = "is|was|are|be|becomes|equals|ist|lautet|est|es|sería|è|é|это|je|är|là|adalah"
-DECLARES = wordings(
+DECLARES = pattern_of_wordings(
     r"(?<!can )(?<!could )(?<!to )\b<nouns>\b(?:['\u2019]s)?(?:[ \t]*\((?!.\))[^()\n]{0,40}\))?"
     rf"(?:[ \t]+(?!(?:{_LINKS}|not|cannot|can't|never)\b|\(?.\))[\w'()-]+){{0,6}}?"
     r"(?:[\s*_\"`]*(?:[:=]|[-=]+>|→)|[*_\"`]*\s+-{1,2}(?=\s)|\s+(?:(?:would|should|must|will|can|has to|"
@@ -42,7 +42,7 @@ DECLARES = wordings(
     },
 )
 """Declares what stands behind it to be the answer: "the answer is", "Ответ:", "答案是"."""
-DECLARED = wordings(
+DECLARED = pattern_of_wordings(
     "<said>",
     said={
         r"\b(?:is|are|was|would be|must be) (?:therefore |thus |also |likely )?(?:the|my|our) (?:(?:final|correct|"
@@ -50,16 +50,18 @@ DECLARED = wordings(
     },
 )
 """Declares what stands before it: "is the answer"."""
-FINAL = wordings(
+FINAL = pattern_of_wordings(
     r"\b<said>\b[^.!?:\n。]{0,20}$",
     said={"final(?:ly)?": 11, "corrected|correction|updated|revised": "revised-declarations"},
 )
 """Before a declaration: it replaces the others."""
 SUPPOSED = Pattern(r"\b(?:in|with|of) (?:your|an?|each|the) $")
 """Before a declaration: it speaks of a form ("in your answer: ...")."""
-UNREAL_BEFORE = wordings("<said>$", said={r"\bif\b(?! (?:i|we|you|one)\b)(?:(?!\bbut\b)[^.!?;\n]){0,120}": CONDITIONAL})
+UNREAL_BEFORE = pattern_of_wordings(
+    "<said>$", said={r"\bif\b(?! (?:i|we|you|one)\b)(?:(?!\bbut\b)[^.!?;\n]){0,120}": CONDITIONAL}
+)
 """Before "would be": a condition. "If I had to guess" is not one: it is followed by the answer."""
-DENIED = wordings(r"\W*<said>", said={r"not\b|n't\b|never\b": 17})
+DENIED = pattern_of_wordings(r"\W*<said>", said={r"not\b|n't\b|never\b": 17})
 """The beginning of a content that is denied."""
 _NUMERALS = (
     "zwei deux dos dois два",
@@ -76,12 +78,12 @@ NUMERALS = {word: str(number) for number, words in enumerate(_NUMERALS, 2) for w
 """Numerals of other languages; no words that English has, too ("due", "six")."""
 
 
-UNDECIDED = wordings(r"\b<said>\b", said={r"depend\w*|based on": 7})
+UNDECIDED = pattern_of_wordings(r"\b<said>\b", said={r"depend\w*|based on": 7})
 """In the content of a declaration: it leaves the answer open."""
 
 # --- corrections -----------------------------------------------------------------------------------------------------
 
-WITHDRAWS = wordings(
+WITHDRAWS = pattern_of_wordings(
     r"(?:^|[.!?\n:;)\u2026*-])[\s*_(]{0,4}(?:(?:oh|no|but|hm{1,9}|um|ah|well|so|and|okay|ok|actually)\b"
     r"[\s,.\u2026]{0,4}){0,3}<said>|<bare>",
     said={
@@ -94,9 +96,11 @@ WITHDRAWS = wordings(
 )
 """Withdraws what was said before: "Wait, ...", "Correction:", new reasoning."""
 CONFIRMS = Pattern(r"\b(?:yes|confirm\w*|indeed|still|stands?|holds?|same)\b")
-CORRECTS = wordings(r"\b<said>", said={r"i meant?\b(?! that)(?: to say)?|or rather\b": "g5-mc-sorry-i-meant"})
+CORRECTS = pattern_of_wordings(
+    r"\b<said>", said={r"i meant?\b(?! that)(?: to say)?|or rather\b": "g5-mc-sorry-i-meant"}
+)
 """Corrects an answer: what follows is meant."""
-RECONSIDERED = wordings(
+RECONSIDERED = pattern_of_wordings(
     r"\b<said>\b",
     said={
         "but|however": 13,
@@ -110,7 +114,7 @@ RECONSIDERED = wordings(
 
 # --- sentences -------------------------------------------------------------------------------------------------------
 
-REFUSES = wordings(
+REFUSES = pattern_of_wordings(
     r"\b<no>\s+(?:\w+\s+){0,4}?<verb>|\b<lacks>\b|\b<none>\b",
     no={
         r"can(?:no|')?t|can not|could(?: not|n't)|(?:am|is|are) not able to|unable to|"
@@ -129,7 +133,7 @@ REFUSES = wordings(
     none={r"none of (?:the|these|those|them)": 9},
 )
 """A sentence that says that it has no answer."""
-HEDGES = wordings(
+HEDGES = pattern_of_wordings(
     "<said>",
     said={
         r"\bwithout\b": 7,
@@ -139,12 +143,12 @@ HEDGES = wordings(
     },
 )
 """In a refusal: it only doubts, and takes nothing back."""
-NEVERTHELESS = wordings(
+NEVERTHELESS = pattern_of_wordings(
     r"\b<but>\b[, ]*",
     but={"but": 16, "however|still|nevertheless|nonetheless|yet|though": 10},
 )
 """Behind a doubt: what follows is chosen nevertheless."""
-COURTESY = wordings(
+COURTESY = pattern_of_wordings(
     r"\W*(?:(?:and|so|but|please|also|finally),? ){0,3}<said>",
     said={
         r"here(?:'s| is| are) (?:the|a|my|your|an|how)\b[^.]*:|you (?:can|could|may|might)\b|"
@@ -156,13 +160,13 @@ COURTESY = wordings(
     },
 )
 """The beginning of a sentence that frames an answer: a greeting, an offer, a wish."""
-EXPLAINS = wordings(
+EXPLAINS = pattern_of_wordings(
     r"^[ \t*_#>]*(?:(?:detailed|brief|short|full) )?<said>[ \t*_]*(?:[:：]|\n)",
     8,
     said={r"step[- ]by[- ]step(?: \w+)?": 53, "explanation|reasoning|notes?": 7},
 )
 """The heading of an explanation."""
-ASKS = wordings(
+ASKS = pattern_of_wordings(
     r"^[ \t#*>\"-]*(?:(?:next|new|another|example|sample|practice|similar|follow-?up)[ \t]+)?<said>"
     r"[ \t*]*+(?:#?\d{1,3}[ \t*]*+)?[:.)\uff1a][ \t*]*+(?=\n?(?:[^\w\n]*\w+\b[^\n]{0,3}){3}|\n?[^\n]{4,}[?？])",
     8,
@@ -172,7 +176,7 @@ ASKS = wordings(
     },
 )
 """The heading of a question, with at least three words behind it: "Q: true" is a line of a truth table."""
-ASKS_ANEW = wordings(
+ASKS_ANEW = pattern_of_wordings(
     "<said>",
     said={
         r"(?<=\n)[^\n]{8,400}[?\uff1f][ \t]*\n{1,3}[ \t]{0,4}\(?A[.):][^\n]{0,300}\n{1,3}[ \t]{0,4}\(?B[.):]|"
@@ -181,18 +185,18 @@ ASKS_ANEW = wordings(
 )
 """A question without a heading: copied options behind it, or the beginning of a benchmark's own prompt."""
 _SO: Lines = {"so|thus|hence|therefore|finally|in (?:total|conclusion|summary)|overall|consequently|ultimately": 51}
-CONCLUDES = wordings(
+CONCLUDES = pattern_of_wordings(
     r"\W{0,4}(?:<so>\b|<label>|所以|因此)",
     so=_SO,
     label={"(?:conclusion|a|ans|(?:the )?(?:grand )?(?:total|sum|result)):": 11},
 )
 """The beginning of a sentence that concludes."""
-CONCLUDING = wordings(r"(?:\b<so>\b|所以|因此)[^.!?\n。]{0,40}$", so=_SO)
+CONCLUDING = pattern_of_wordings(r"(?:\b<so>\b|所以|因此)[^.!?\n。]{0,40}$", so=_SO)
 """Before a declaration: it concludes, and so replaces an earlier one."""
 
 # --- choices and conclusions -----------------------------------------------------------------------------------------
 
-CHOOSES = wordings(
+CHOOSES = pattern_of_wordings(
     r"\b<said>\b",
     said={
         r"corresponds? to|consistent with|closest to": 7,
@@ -201,7 +205,7 @@ CHOOSES = wordings(
     },
 )
 """Chooses what follows: "I would go with"."""
-INFERS = wordings(
+INFERS = pattern_of_wordings(
     r"\b<said>\b|=>|->|→",
     said={
         "then|but|so|thus|therefore|hence|i (?:think|believe|suppose)|it(?:'s| is| must be| has to be| should be)|"
@@ -209,7 +213,7 @@ INFERS = wordings(
     },
 )
 """Before a clause that is only an answer: "so B."."""
-CHOSEN = wordings(
+CHOSEN = pattern_of_wordings(
     r"\b<said>",
     said={
         r"(?:is|are|was|seems?|looks|would be|must be|appears?)(?: to be)? (?:clearly |definitely |therefore |"
@@ -233,7 +237,7 @@ FILL = rf"(?:[\s\"'*:,>(\[{{}}=/-]|\b(?:{_FILLERS})\b|选项|选择|字母|选|�
 FILL_START = Pattern(FILL)
 """Words without a meaning of their own between a form and an option."""
 _FILL_CLOSE = rf"(?:[\s\"'*(\[{{]|\b(?:{_FILLERS})\b)*+"
-CLAUSE_END = wordings(
+CLAUSE_END = pattern_of_wordings(
     r"[\s\"'*)\]}]*<said>",
     said={
         r"$|[.,;!\n。]|[:(-]\s*+(?!\w*\s*(?:no|not)\b)|(?:because|since|as|for|due|given)\b": 47,
@@ -242,7 +246,7 @@ CLAUSE_END = wordings(
 """What can stand behind an option at the end of its clause."""
 _BE = r"(?:(?:is|are|was|were|seems?|appears?|looks?|would be|must be|should be|could be|has to be|to be|'s)\s+)"
 _ADVERBS = r"(?:(?:also|clearly|definitely|certainly|therefore|simply|obviously|most|really|both|all)\s+)*"
-DENIED_BEFORE = wordings(
+DENIED_BEFORE = pattern_of_wordings(
     rf"<said>{_FILL_CLOSE}$",
     said={
         r"\bnot\b|n't(?: be)?\b": 5,
@@ -251,7 +255,7 @@ DENIED_BEFORE = wordings(
     },
 )
 """Denies what follows: "not", "rule out", "不是"."""
-DENIED_AFTER = wordings(
+DENIED_AFTER = pattern_of_wordings(
     r"(?:[,.]?[\"']\s?)?\s*+<said>",
     said={
         rf"{_BE}{_ADVERBS}(?:not\b|n't|wrong|incorrect|false|eliminated|ruled out|excluded|impossible|unlikely|too\s+"
@@ -264,7 +268,7 @@ DENIED_AFTER = wordings(
     },
 )
 """Denies what precedes: "is wrong", ": no,"."""
-DOUBTED_BEFORE = wordings(
+DOUBTED_BEFORE = pattern_of_wordings(
     "<said>$",
     said={
         r"\b(?:although|though|while|whereas|despite|(?:in|by) contrast,?)(?=\W)[^.,;!?\n]{0,60}": 13,
@@ -276,25 +280,25 @@ DOUBTED_BEFORE = wordings(
     },
 )
 """Only considers what follows, or compares with it: "it could be", "than"."""
-DOUBTED_AFTER = wordings(
+DOUBTED_AFTER = pattern_of_wordings(
     r"\s*+<said>",
     said={
         r",\s*(?:on the other hand|in (?:contrast|comparison)|while|whereas)\b": "g5-mc-first-sentence-answers",
         r",?\s*(?:if|unless)\b|\?": CONDITIONAL,
     },
 )
-CONNECTED = wordings(
+CONNECTED = pattern_of_wordings(
     r"[\s,/&;|+*\"']*(?:<said>\s+)*[\s(\[\"'*]*|[)\]]\s*(?:,|/|and|or)\s*|\s*[和或]\s*",
     said={"and": 183, "or|nor|and/or|as well as|options?|oder|et|ou|y|o|e|и|или": 40},
 )
 """The text between two options that form one list."""
 RANKED = Pattern(r"\s*[)\]]?\s*(?:-{0,2}[>≥<≻]|→)\s*[(\[]?")
 """The text between two options of a ranking."""
-NEGATED_QUESTION = wordings(
+NEGATED_QUESTION = pattern_of_wordings(
     r"\b<said>\b|n't\b|不", said={"not|except|false|incorrect|wrong|untrue": "C06-not-question"}
 )
 """A question that asks for what is not so."""
-NONE_FITS = wordings("<said>", said={r"(?<!\bnot )\bnone of\b|\bneither of\b": "none-of-the-options"})
+NONE_FITS = pattern_of_wordings("<said>", said={r"(?<!\bnot )\bnone of\b|\bneither of\b": "none-of-the-options"})
 """A reply in which no option is right."""
 NONE_OPTION = Pattern(r"^\W*(?:none|neither|nothing|no (?:option|answer|choice))\b|\bnone of\b")
 VERBS = frozenset(
@@ -320,7 +324,7 @@ ALLOWED_BEFORE = Pattern(
     r"la|и|или|это|ответ|là|adalah|هي|هو|है|คือ|उत्तर|option|options|choice|on|är))[ \t]*[\"'*(\[]*$"
 )
 """What can stand before a capital that is an option: punctuation, or a word that no name follows."""
-DENIED_LATER = wordings(
+DENIED_LATER = pattern_of_wordings(
     r"(?:(?!\b(?:because|since|as|but|so)\b)[^.;!?\n]){0,140}?\b<said>",
     said={
         r"(?:does|do|did|would|is|are|was|could|can)(?: not|n't)\b|cannot\b|"
@@ -338,7 +342,7 @@ WRONG = Pattern(r"[✗✘❌✕]|\b(?:false|incorrect|wrong|no|not (?:true|corre
 # --- the fields of a review ------------------------------------------------------------------------------------------
 
 OTHER_NAMES = "a field has several names"
-FIELDS = wordings(
+FIELDS = pattern_of_wordings(
     r"(?:\A|\n)[^a-z\u4e00-\u9fff\n]{0,40}+(?:(?P<verdict><verdicts>)|(?P<step><steps>)|(?P<reason><reasons>)"
     r"|(?P<verdict_short><short_verdicts>)|(?P<step_short><short_steps>)|(?P<reason_short><short_reasons>))"
     r"(?:[ \t]*[(\[][^()\[\]\n]{0,60}[)\]])?(?:[ \t\"'\])]{0,8}+(?:[:=|>]|-+(?=\s)|is\b|[为是]|(?=\n|\Z))"
@@ -362,7 +366,7 @@ FIELDS = wordings(
 )
 """Heads a field of a review, on a line of its own or before its content: "Solution Correctness:". A short name counts
 where no full one of the field stands. The numbers are of 1,133 responses."""
-FIELDS_INLINE = wordings(
+FIELDS_INLINE = pattern_of_wordings(
     r"(?<![a-z/])(?:(?P<verdict><verdicts>)|(?P<step><steps>)|(?P<reason><reasons>))[ \t\"'\])]{0,8}+[:=>]",
     verdicts={r"solution[ _]?correctness|final[ _]?decision": "g5-mrben-forms-of-the-step"},
     steps={r"first[ _]?error[ _]?step": "g5-mrben-forms-of-the-step"},

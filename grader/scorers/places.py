@@ -7,8 +7,8 @@ r"""Where an answer can stand in a reply, and which of several places counts: th
 - `choice`: behind "I would choose", before "is correct"; `conclusion`: a clause behind "so" or "it must be";
 - `line`: the first and the last line; `body`: all sentences that can answer; `sentence`: each of them.
 
-`settle(reply, value, same)` chooses among them. `value` is the kind's: it returns what a claim's content says, read
-whole, or None. Containers, marks and declarations come before choices and conclusions, and these before lines, the
+`settle(reply, read_value)` chooses among them. `read_value` is the kind's: it returns what a claim's content says,
+read whole, or None. Containers, marks and declarations come before choices and conclusions, and these before lines, the
 body, and the sentence that says most of what the question asks. A form is final: what stands in the last one is the
 answer, or there is none. Of several claims with different values, the last counts if it is final, corrected, or comes
 after new reasoning; else the reply gives several answers.
@@ -84,10 +84,10 @@ def claims(reply: OwnWords) -> list[Claim]:
 def _claims(reply: OwnWords) -> list[Claim]:
     """Return containers and marks, and what is declared or chosen in words outside of them."""
     in_containers = [*_containers(reply), *_marks(reply)]
-    declarations = [*_declarations(reply), *_declarations_before(reply)]
+    declarations = [*_declarations(reply), *_declarations_before_form(reply)]
     last_form = max((claim.outer_span[0] for claim in (*in_containers, *declarations)), default=0)
     after = max(0, last_form - _NEAR_FORM)  # what is chosen long before the last form does not count
-    choices = [*_choices(reply, after), *_choices_before(reply, after)]
+    choices = [*_choices(reply, after), *_choices_before_form(reply, after)]
     spans = [claim.outer_span for claim in in_containers]
     outside_containers = [
         claim
@@ -146,7 +146,7 @@ def _containers(reply: OwnWords) -> Iterator[Claim]:
 def _boxes(text: str) -> list[Claim]:
     boxes: list[Claim] = []
     for match in deque(_BOX.finditer(text), _MOST):
-        start, end = match.end(), _closing(text, match.end() - 1)
+        start, end = match.end(), _closing_position(text, match.end() - 1)
         if end is None:
             boxes.append(Claim("container", "boxed", start, len(text), (match.start(), len(text)), is_cut=True))
             continue
@@ -168,10 +168,10 @@ def _one_answer(first: Claim, second: Claim) -> Claim:
 _PAIRS = {"{": "}", "[": "]"}
 
 
-def _closing(text: str, start: int, most: int = 2_000) -> int | None:
-    """Return the position of the bracket that closes the one at `start`; None if it is not closed nearby."""
+def _closing_position(text: str, start: int) -> int | None:
+    """Return the position of the bracket that closes the one at `start`; None if a claim would be too long."""
     opening, closing, depth = text[start], _PAIRS[text[start]], 0
-    for position in range(start, min(len(text), start + most)):
+    for position in range(start, min(len(text), start + _LONGEST)):
         depth += (text[position] == opening) - (text[position] == closing)
         if not depth:
             return position
@@ -197,7 +197,7 @@ def _json_field(match: re.Match[str], text: str) -> Claim | None:
     kind = match.lastgroup or ""
     start, end = match.span(kind)
     if kind == "opening":
-        closing = _closing(text, start)
+        closing = _closing_position(text, start)
         if closing is None:
             return None
         end = closing + 1
@@ -236,7 +236,7 @@ def _declarations(reply: OwnWords) -> Iterator[Claim]:
         )  # fmt: skip
 
 
-def _declarations_before(reply: OwnWords) -> Iterator[Claim]:
+def _declarations_before_form(reply: OwnWords) -> Iterator[Claim]:
     """Yield the last sentence before "is the answer"."""
     for form in deque(wordings.DECLARED.finditer(reply.unmarked_lower), _MOST):
         if span := _content_before(reply, form.start(), _SUBJECT):
@@ -244,19 +244,21 @@ def _declarations_before(reply: OwnWords) -> Iterator[Claim]:
 
 
 def _choices(reply: OwnWords, after: int) -> Iterator[Claim]:
-    """Yield what stands behind "I would choose" and "so"; what corrects an answer is final."""
-    kinds: tuple[tuple[re.Pattern[str], Form, bool], ...] = (
-        (wordings.CORRECTS, "choice", True), (wordings.CHOOSES, "choice", False), (wordings.INFERS, "conclusion", False)
+    """Yield what stands behind "I would choose" and "so"."""
+    kinds: tuple[tuple[re.Pattern[str], Form], ...] = (
+        (wordings.CORRECTS, "choice"), (wordings.CHOOSES, "choice"), (wordings.INFERS, "conclusion")
     )  # fmt: skip
-    for pattern, form, is_final in kinds:
+    for pattern, form in kinds:
+        is_correction = pattern is wordings.CORRECTS  # "A, or rather B": it replaces an earlier answer
         for words in deque(pattern.finditer(reply.unmarked_lower, after), _MOST):
             content = _content_after(reply, words.end())
             if content is not None and content[0] < content[1]:
-                yield Claim(form, form, *content, (words.start(), content[1]), is_final)
+                outer_span = words.start(), content[1]
+                yield Claim(form, form, *content, outer_span, is_final=is_correction)
 
 
-def _choices_before(reply: OwnWords, after: int) -> Iterator[Claim]:
-    """Yield the last sentence before "is correct"."""
+def _choices_before_form(reply: OwnWords, after: int) -> Iterator[Claim]:
+    """Yield the last sentence before each "is correct" that stands behind the position `after`."""
     for words in deque(wordings.CHOSEN.finditer(reply.unmarked_lower, after), _MOST):
         span = _content_before(reply, words.start(), _CLAUSE)
         if span and not _is_unreal(reply.unmarked_lower, words, _CLAUSE):
@@ -354,8 +356,8 @@ def _field_name(heading: re.Match[str]) -> str:
 # --- lines and sentences ---------------------------------------------------------------------------------------------
 
 
-def lines(reply: OwnWords) -> list[Claim]:
-    """Return the first and the last line that have sentences; lines of lists and with refusals are among them."""
+def first_and_last_line(reply: OwnWords) -> list[Claim]:
+    """Return the first and the last line that have sentences; items of lists and refusals count, unlike in `body`."""
     text = reply.text + "\n"
     starts = [start for start, _ in (reply.all_sentences[:1] + reply.all_sentences[-1:])]
     spans = dict.fromkeys((text.rfind("\n", 0, start) + 1, text.index("\n", start)) for start in starts)
@@ -375,21 +377,22 @@ def sentences(reply: OwnWords) -> list[Claim]:
     if reply.is_cut or not reply.sentences:
         return []
     spans = reply.sentences[:_MOST] + reply.sentences[_MOST:][-_MOST:]  # the first and the last, each once
-    ranked = sorted(spans, key=lambda span: (_likelihood(reply, span), span), reverse=True)
+    ranked = sorted(spans, key=lambda span: (_answer_score(reply, span), span), reverse=True)
     return [Claim("sentence", "sentence", *span, span) for span in ranked if span[1] - span[0] <= _LONGEST]
 
 
-def _likelihood(reply: OwnWords, span: tuple[int, int]) -> float:
-    """Return how likely a sentence answers: 1 if it says all that is asked, and 1 more if it concludes.
+_SCORE_OF_HINT = 0.3
+"""The score of emphasis and of the last place: as much as a third of the question's words. 0.5 reads the same."""
 
-    Emphasis and the last place count 0.3 each.
-    """
+
+def _answer_score(reply: OwnWords, span: tuple[int, int]) -> float:
+    """Return how well a sentence answers: the share of the question's words that it has, and 1 more if it concludes."""
     start, end = span
     share = len(reply.question_words & content_words(reply.text[start:end])) / (len(reply.question_words) or 1)
     concludes = wordings.CONCLUDES.match(reply.lower, start) is not None
     is_emphasized = _EMPHASIZED.search(reply.text, start, end) is not None
     is_last = end == reply.sentences[-1][1]
-    return share + concludes + 0.3 * (is_emphasized + is_last)
+    return share + concludes + _SCORE_OF_HINT * (is_emphasized + is_last)
 
 
 _EMPHASIZED = Pattern(r"\*\*\W{0,2}\w[^*\n]{0,40}\*\*")
@@ -408,32 +411,38 @@ class Settled(NamedTuple, Generic[Value]):
 
 def settle(
     reply: OwnWords,
-    value: Callable[[Claim], Value | None],
-    same: Callable[[Value, Value], bool] = operator.eq,
+    read_value: Callable[[Claim], Value | None],
+    is_same_value: Callable[[Value, Value], bool] = operator.eq,
     *,
-    by_words: bool = False,
+    must_match_question: bool = False,
 ) -> Settled[Value] | None:
-    """Return the claim that counts; None if no claim has a value. A value of None: the last form has none.
+    """Return the claim that counts; None if no claim has a value.
 
-    `by_words`: whether the words before an answer must show that it is to this question. Letters need that: answers to
-    other questions are the same letters.
+    1. Claims that are withdrawn ("Wait, no") do not count.
+    2. If the last container or mark has no value, the reply says nothing: it is returned with the value None.
+    3. The last of the strong claims with a value counts, or of the weak ones behind them.
+    4. Else the prose counts that stands behind a last declaration without a value ("the answer is as follows").
+
+    `must_match_question`: whether the words before an answer must show that it is to this question. Letters need that:
+    answers to other questions are the same letters.
     """
-    withdrawn = withdrawn_before(reply.lower)
-    current_claims = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn]
-    valued, unread = _forms_with_value(reply, [claim for claim in current_claims if claim.form in _STRONG], value)
-    if unread is not None and unread.form != "declaration":
-        return Settled(unread, None)
-    if valued:
-        end_of_forms = valued[-1].claim.outer_span[1]
-    elif unread is not None:
-        end_of_forms = _end_of_unread(reply, unread)
+    withdrawn_end = end_of_withdrawn_part(reply.lower)
+    current_claims = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn_end]
+    strong_claims = [claim for claim in current_claims if claim.form in _STRONG]
+    with_value, without_value = _forms_with_value(reply, strong_claims, read_value)
+    if without_value is not None and without_value.form != "declaration":
+        return Settled(without_value, None)
+    if with_value:
+        end_of_forms = with_value[-1].claim.outer_span[1]
     else:
-        end_of_forms = 0
-    valued += _weak_with_value(reply, current_claims, valued, end_of_forms, value)
-    if valued:
-        return _last(reply, _to_this_question(reply, valued, same) if by_words else valued, same)
-    settled = _without_form(reply, max(withdrawn, end_of_forms), value, same)
-    return Settled(unread, None) if settled is None and unread is not None else settled
+        end_of_forms = 0 if without_value is None else _start_behind_declaration(reply, without_value)
+    with_value += _weak_with_value(reply, current_claims, with_value, end_of_forms, read_value)
+    if with_value and must_match_question:
+        with_value = _answers_to_question(reply, with_value, is_same_value)
+    if with_value:
+        return _last(reply, with_value, is_same_value)
+    settled = _settle_prose(reply, max(withdrawn_end, end_of_forms), read_value, is_same_value)
+    return Settled(without_value, None) if settled is None and without_value is not None else settled
 
 
 def _weak_with_value(
@@ -441,7 +450,7 @@ def _weak_with_value(
     current_claims: list[Claim],
     strong: list[Settled[Value]],
     end: int,
-    value: Callable[[Claim], Value | None],
+    read_value: Callable[[Claim], Value | None],
 ) -> list[Settled[Value]]:
     """Return choices and conclusions with a value that stand behind the strong forms, or correct the last one."""
     weak: list[Claim] = []
@@ -450,47 +459,55 @@ def _weak_with_value(
     if strong:
         weak += _conclusions(reply, end)
     weak.sort(key=lambda claim: claim.outer_span)
-    return [Settled(claim, content) for claim in weak if (content := value(claim)) is not None]
+    return [Settled(claim, content) for claim in weak if (content := read_value(claim)) is not None]
 
 
-def _corrects(claim: Claim, valued: list[Settled[Value]]) -> bool:
+def _corrects(claim: Claim, strong: list[Settled[Value]]) -> bool:
     """Whether a claim corrects the last form from inside of it: "The answer is A, or rather B."."""
-    return claim.is_final and claim.outer_span[0] > (valued[-1].claim.start if valued else 0)
+    return claim.is_final and claim.outer_span[0] > (strong[-1].claim.start if strong else 0)
 
 
 def settle_fields(
     reply: OwnWords,
     field_claims: list[Claim],
-    value: Callable[[Claim], Value | None],
-    same: Callable[[Value, Value], bool] = operator.eq,
+    read_value: Callable[[Claim], Value | None],
+    is_same_value: Callable[[Value, Value], bool] = operator.eq,
 ) -> Settled[Value] | None:
-    """Return the claim of a review's field that counts; without one, the line or sentence, as without a form."""
-    if field_claims:
-        # Words such as "wait" withdraw the claims before them, if others follow.
-        first, last = field_claims[0], field_claims[-1]
-        withdrawal = _last_match(wordings.WITHDRAWS.finditer(reply.lower, first.start, last.outer_span[0]))
-        if withdrawal is not None:
-            field_claims = [claim for claim in field_claims if claim.start >= withdrawal.start()]
-    valued, unread = _forms_with_value(reply, field_claims, value)
-    if unread is not None:
-        return Settled(unread, None)
-    if not valued:
-        return _without_form(reply, 0, value, same)
-    # Behind the last claim, the sentences after such words count.
-    withdrawn = withdrawn_before(reply.lower)
-    if withdrawn > valued[-1].claim.start:
+    """Return the claim of a review's field that counts; None if no claim has a value.
+
+    1. Claims of the field before a withdrawal do not count, if others follow it.
+    2. If the last claim has no value but should have one, the field says nothing: it is returned with the value None.
+    3. If the last claim with a value is withdrawn behind it, the prose behind the withdrawal counts.
+    4. Else this claim counts; without one, the prose.
+    """
+    with_value, without_value = _forms_with_value(reply, _after_withdrawal(reply, field_claims), read_value)
+    if without_value is not None:
+        return Settled(without_value, None)
+    if not with_value:
+        return _settle_prose(reply, 0, read_value, is_same_value)
+    withdrawn_end = end_of_withdrawn_part(reply.lower)
+    if withdrawn_end > with_value[-1].claim.start:
         for claim in body(reply):
-            if (content := value(claim._replace(start=withdrawn))) is not None:
+            if (content := read_value(claim._replace(start=withdrawn_end))) is not None:
                 return Settled(claim, content)
-    return _last(reply, valued, same)
+    return _last(reply, with_value, is_same_value)
 
 
-def _end_of_unread(reply: OwnWords, unread: Claim) -> int:
-    """Return where the words behind a declaration without a value begin; its next lines are such words."""
-    if unread.is_denied:  # "The answer is not listed, but it is closest to B.": its own sentence, too
-        return max((start for start, _ in reply.sentences if start <= unread.start), default=0)
-    is_on_next_line = "\n" in reply.text[unread.outer_span[0] : unread.start]
-    return unread.start if is_on_next_line else unread.outer_span[1]
+def _after_withdrawal(reply: OwnWords, field_claims: list[Claim]) -> list[Claim]:
+    """Return the claims behind the last withdrawal that has another claim behind it; without one, all."""
+    if not field_claims:
+        return []
+    first, last = field_claims[0], field_claims[-1]
+    withdrawal = _last_match(wordings.WITHDRAWS.finditer(reply.lower, first.start, last.outer_span[0]))
+    return [claim for claim in field_claims if withdrawal is None or claim.start >= withdrawal.start()]
+
+
+def _start_behind_declaration(reply: OwnWords, declaration: Claim) -> int:
+    """Return from where the prose behind a declaration without a value is read; its next lines belong to it."""
+    if declaration.is_denied:  # "The answer is not listed, but it is closest to B.": its own sentence, too
+        return max((start for start, _ in reply.sentences if start <= declaration.start), default=0)
+    is_on_next_line = "\n" in reply.text[declaration.outer_span[0] : declaration.start]
+    return declaration.start if is_on_next_line else declaration.outer_span[1]
 
 
 @heuristic(13, [])
@@ -501,46 +518,54 @@ def _conclusions(reply: OwnWords, after: int) -> list[Claim]:
     return [Claim("sentence", "conclusion", *span, span) for span in spans]
 
 
-def _without_form(
-    reply: OwnWords, after: int, value: Callable[[Claim], Value | None], same: Callable[[Value, Value], bool]
+def _settle_prose(
+    reply: OwnWords,
+    after: int,
+    read_value: Callable[[Claim], Value | None],
+    is_same_value: Callable[[Value, Value], bool],
 ) -> Settled[Value] | None:
-    """Return the line, the body or the sentence behind a position that has a value."""
-    for tier in (lines(reply), body(reply)):
+    """Return the prose behind a position that has a value: a line, all sentences, or the sentence with the best score.
+
+    A line can be nothing but the answer; all sentences together show a value that others contradict; of one sentence,
+    only its place and its words show that it answers.
+    """
+    for tier in (first_and_last_line(reply), body(reply)):
         behind = [
             (claim, claim._replace(start=max(claim.start, after))) for claim in tier if claim.outer_span[1] > after
         ]
-        valued = [Settled(claim, content) for claim, part in behind if (content := value(part)) is not None]
-        if valued and _are_same(valued, same):
-            return valued[-1]
+        with_value = [Settled(claim, content) for claim, part in behind if (content := read_value(part)) is not None]
+        if with_value and _are_same(with_value, is_same_value):
+            return with_value[-1]
     for claim in sentences(reply):
-        if claim.start >= after and (content := value(claim)) is not None:
+        if claim.start >= after and (content := read_value(claim)) is not None:
             return Settled(claim, content)
     return None
 
 
-def _are_same(valued: list[Settled[Value]], same: Callable[[Value, Value], bool]) -> bool:
-    return all(same(settled.value, valued[-1].value) for settled in valued)  # type: ignore[arg-type]
+def _are_same(valued: list[Settled[Value]], is_same_value: Callable[[Value, Value], bool]) -> bool:
+    return all(is_same_value(settled.value, valued[-1].value) for settled in valued)  # type: ignore[arg-type]
 
 
 def _forms_with_value(
-    reply: OwnWords, forms: list[Claim], value: Callable[[Claim], Value | None]
+    reply: OwnWords, forms: list[Claim], read_value: Callable[[Claim], Value | None]
 ) -> tuple[list[Settled[Value]], Claim | None]:
-    """Return (the forms with a value, None), or ([], the last form) if that one has no value but should have one.
+    """Return (the forms with a value, None), or ([], the last form) if that one has no value but should have one."""
+    contents = [(claim, None if claim.is_denied else read_value(claim)) for claim in forms]
+    with_value = [Settled(claim, content) for claim, content in contents if content is not None]
+    if forms and contents[-1][1] is None and _needs_value(reply, forms[-1], has_earlier_value=bool(with_value)):
+        return [], forms[-1]
+    return with_value, None
 
-    It need not have one if it has no content, or if it is a declaration that leaves nothing open, such as "the answer
-    is not C": then the earlier ones count.
+
+def _needs_value(reply: OwnWords, last: Claim, *, has_earlier_value: bool) -> bool:
+    """Whether a last form without a value means that the reply has no answer, although earlier forms have one.
+
+    "The answer is not C" behind an answer leaves nothing open, and what stands before "is the answer" can be any words.
     """
-    if not forms:
-        return [], None
-    contents = [(claim, None if claim.is_denied else value(claim)) for claim in forms]
-    valued = [Settled(claim, content) for claim, content in contents if content is not None]
-    last, content = contents[-1]
     is_empty = last.start == last.end and not last.is_cut
-    if content is not None or last.is_before or is_empty:
-        return valued, None
-    if valued and last.form == "declaration" and not _is_undecided(reply, last):
-        return valued, None
-    return [], last
+    if last.is_before or is_empty:
+        return False
+    return not has_earlier_value or last.form != "declaration" or _is_undecided(reply, last)
 
 
 @heuristic(12, False)
@@ -550,11 +575,13 @@ def _is_undecided(reply: OwnWords, claim: Claim) -> bool:
     return bool(wordings.UNDECIDED.search(reply.lower, *span) or wordings.REFUSES.search(reply.lower, *span))
 
 
-def _last(reply: OwnWords, valued: list[Settled[Value]], same: Callable[[Value, Value], bool]) -> Settled[Value]:
+def _last(
+    reply: OwnWords, valued: list[Settled[Value]], is_same_value: Callable[[Value, Value], bool]
+) -> Settled[Value]:
     """Return the last claim with a value; `several` if one before it has another, and is not replaced."""
     last = valued[-1]
     several = any(
-        not same(earlier.value, last.value) and not _replaces(reply, last.claim, earlier.claim)  # type: ignore[arg-type]
+        not is_same_value(earlier.value, last.value) and not _replaces(reply, last.claim, earlier.claim)  # type: ignore[arg-type]
         for earlier in valued[:-1]
     )
     return last._replace(several=several)
@@ -565,15 +592,15 @@ _WORDS_IN_COMMON = 2
 """So many words of the question show that what stands before an answer is about it; 1 and 4 read the same."""
 
 
-def _to_this_question(
-    reply: OwnWords, valued: list[Settled[Value]], same: Callable[[Value, Value], bool]
+def _answers_to_question(
+    reply: OwnWords, valued: list[Settled[Value]], is_same_value: Callable[[Value, Value], bool]
 ) -> list[Settled[Value]]:
     """Leave out answers to other questions: demonstrations before this one, inventions and summaries behind it.
 
     An answer is to this question if the words before it are from the question, or if it continues such an answer. If no
     answer has words of the question, and there are three or more, the last one counts.
     """
-    if _are_same(valued, same):
+    if _are_same(valued, is_same_value):
         return valued
     question_words = frozenset(_TOKEN.findall(reply.question.lower()))
     starts = [0, *(settled.claim.outer_span[1] for settled in valued)]
@@ -583,17 +610,16 @@ def _to_this_question(
         is_list_of_answers = len(valued) > 2 and not any(map(_is_reasoning, texts))
         return valued[-1:] if is_list_of_answers else valued
     answers: list[Settled[Value]] = []
-    is_to_it = False
+    answers_question = False
     for settled, text, overlap in zip(valued, texts, overlaps, strict=True):
-        is_to_it = (
-            overlap >= _WORDS_IN_COMMON or (overlap > 0 and _is_reasoning(text)) or (is_to_it and _continues(text))
-        )
-        if is_to_it:
+        is_on_question = overlap >= _WORDS_IN_COMMON or (overlap > 0 and _is_reasoning(text))
+        answers_question = is_on_question or (answers_question and _is_on_same_question(text))
+        if answers_question:
             answers.append(settled)
     return answers
 
 
-def _continues(between: str) -> bool:
+def _is_on_same_question(between: str) -> bool:
     """Whether an answer behind another one is to the same question: on its line, in a form, after a change of mind."""
     if "\n" not in between or _ONLY_FORM.fullmatch(between):
         return True
@@ -622,7 +648,8 @@ def _replaces(reply: OwnWords, last: Claim, earlier: Claim) -> bool:
     """Whether a claim takes the place of an earlier one; otherwise both are answers."""
     if last.form in ("container", "mark") and earlier.form not in ("container", "mark"):
         return True
-    # The claim of a field has other words behind its content, so what is between begins at its end.
+    # Reasoning can stand in the sentence of a declaration, so what is between begins where its content begins. The
+    # content of a field is all words up to the next field, so there it begins behind them.
     start = earlier.end if earlier.rule in _FIELD_RULES else earlier.start
     between = reply.lower[start : last.outer_span[0]]
     if (last.is_final and not earlier.is_final) or wordings.RECONSIDERED.search(between[-_LOOK_BACK:]):
@@ -632,12 +659,12 @@ def _replaces(reply: OwnWords, last: Claim, earlier: Claim) -> bool:
     return _is_reasoning(between)
 
 
-def withdrawn_before(lower: str) -> int:
+def end_of_withdrawn_part(lower: str) -> int:
     """Return the position up to which answers are withdrawn; 0 if none is, or if they are confirmed behind it."""
     withdrawal = _last_match(wordings.WITHDRAWS.finditer(lower))
     if withdrawal is None or wordings.CONFIRMS.search(lower, withdrawal.end()):
         return 0
-    return withdrawal.start() + 1
+    return withdrawal.start() + 1  # its words begin behind the mark that ends what is withdrawn
 
 
 def _last_match(matches: Iterator[re.Match[str]]) -> re.Match[str] | None:

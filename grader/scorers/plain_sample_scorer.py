@@ -66,7 +66,7 @@ def oddities_of(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]])
 
 
 def _batches(requests: Sequence[ScoreRequest]) -> Iterable[list[int]]:
-    """Yield batches of indices. A batch has at most one sample of each task, so that no task of a group has more."""
+    """Return batches of indices: `score` expects equally many samples of each task, so a batch has one of each."""
     batches: dict[int, list[int]] = {}
     counts = Counter[str]()
     for index, request in enumerate(requests):

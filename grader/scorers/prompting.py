@@ -17,22 +17,24 @@ if TYPE_CHECKING:
     from grader.task import Task
 
 
-def from_template(declared: Benchmark, prompt_options: PromptOptions, usual: Turn, values: Mapping[str, Any]) -> Turn:
-    """Return a turn with the text of the user's template, else of the declaration's template, else unchanged.
+def turn_from_template(
+    declared: Benchmark, prompt_options: PromptOptions, default_turn: Turn, values: Mapping[str, Any]
+) -> Turn:
+    """Return the default turn with the text of the user's template, else of the declaration's, else unchanged.
 
-    `values`: the names that a template can use, besides `default`, the usual text.
+    `values`: the names that a template can use, besides `default`, the text of `default_turn`.
     """
     template, name = prompt_options.template, prompt_options.template_name
     if template is None:
         template, name = declared.inference.prompt, f"{declared.id}/benchmark.toml: inference.prompt"
     if not template:
-        return usual
+        return default_turn
     template_text = template  # for the type checker: it is not None in the function below
 
     def text(texts: Mapping[str, str]) -> str:
-        return render(template_text, {**values, "default": usual.text(texts)}, name)
+        return render(template_text, {**values, "default": default_turn.text(texts)}, name)
 
-    return msgspec.structs.replace(usual, text=text)
+    return msgspec.structs.replace(default_turn, text=text)
 
 
 def check_question(declared: Benchmark, prompt_options: PromptOptions, question: str) -> None:

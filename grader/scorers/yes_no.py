@@ -97,7 +97,7 @@ def read_yes_or_no(reply: OwnWords, claim: Claim) -> str | None:
 
 
 def _body_polarity(reply: OwnWords, claim: Claim) -> bool | None:
-    """Return what the sentences from a claim on say. A reply that is cut off states nothing."""
+    """Return what the sentences from a claim on say; of a reply that is cut off, only the words yes and no count."""
     spans = [(max(start, claim.start), end) for start, end in reply.sentences if end > claim.start]
     text = "\n".join(reply.unmarked[start:end] for start, end in spans)
     question = None if reply.is_cut else reply.question.lower()
@@ -112,13 +112,13 @@ def _sentence_polarity(reply: OwnWords, claim: Claim) -> bool | None:
 
 
 def _content_polarity(reply: OwnWords, claim: Claim) -> bool | None:
-    """Return what the content of a form says. A refusal is no statement, but "I cannot tell, but yes" is an answer."""
+    """Return what the content of a form says; of a refusal, what it says nevertheless ("I cannot tell, but yes")."""
     content = without_markup(reply.text[claim.start : claim.end]).lower().translate(_QUOTES)
     question: str | None = reply.question.lower()
     if REFUSES.search(content):
         choice = NEVERTHELESS.search(content)
         if choice is None:
-            question = None
+            question = None  # a refusal is no statement: only the words yes and no count
         else:
             content = content[choice.end() :]
     return polarity(_HEDGES.sub("", content).strip(" \t\n'"), question)
@@ -164,7 +164,7 @@ def _statement_polarity(reply: str, question: str) -> bool | None:
 
 
 _Polarity = Literal["yes", "no", "open", "unrelated"]
-"""open: about what was asked, but it neither says nor denies it."""
+"""yes: a clause says what was asked. no: it denies that. open: it says that it may be. unrelated: it is about else."""
 
 
 def _clause_polarity(clause: str, question_words: list[str], earlier: list[str], *, has_pronoun: bool) -> _Polarity:
@@ -175,10 +175,10 @@ def _clause_polarity(clause: str, question_words: list[str], earlier: list[str],
     if not negations:
         return "yes" if _is_all(words, question_words, has_pronoun=has_pronoun) else "unrelated"
     before, denied = _content_words(clause[: negations[0].start()]), _content_words(clause[negations[0].end() :])
-    # In "not in the car", "he is not outside", the negation does not govern what was asked.
-    is_governed = bool(denied) and denied[0] in question_words and question_words[-1] in denied
+    # In "not in the car" and "he is not outside", something else is denied than what was asked, to its last word.
+    is_question_denied = bool(denied) and denied[0] in question_words and question_words[-1] in denied
     subject = [word for word in before or earlier if word not in denied]
-    denies = is_governed and _is_all([*subject, *denied], question_words, has_pronoun=has_pronoun)
+    denies = is_question_denied and _is_all([*subject, *denied], question_words, has_pronoun=has_pronoun)
     return "no" if denies else "unrelated"
 
 

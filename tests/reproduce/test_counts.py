@@ -15,6 +15,8 @@ def test_a_line_counts_where_a_reply_is_read_differently_without_it(tmp_path: Pa
     assert decided == {("DECLARES", "nouns", r"answers?(?! (?:choices|options))"): 25_000}
     path = tmp_path / "scorers/place_wordings.py"
     path.parent.mkdir()
-    path.write_text('DECLARES = wordings("<nouns>", nouns={"answers?": 1, "é": 2, "ans": 3, "x": "report", "y": L})\n')
+    path.write_text(
+        'DECLARES = pattern_of_wordings("<nouns>", nouns={"answers?": 1, "é": 2, "ans": 3, "x": "report", "y": L})\n'
+    )
     known = dict(zip([("DECLARES", "nouns", line) for line in "abcde"], [7, 80, 9, 1, 1], strict=True))
     assert '"answers?": 7, "é": 80, "ans": 9, "x": "report", "y": L' in written(path, numbers_in(path, known))

@@ -141,7 +141,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         """Return the questions of a table or log that has them beside its predictions."""
         if not isinstance(source, PredictionFile):
             return None
-        return carried_rows(source, declared, options=declared.columns.options or "")
+        return carried_rows(source, declared, options_column=declared.columns.options or "")
 
     def tasks(self, declared: AnswerBenchmark, split: str, rows: Rows) -> dict[str, AnswerTask]:
         """Turn rows into tasks; raises InputError that names every row without an answer."""

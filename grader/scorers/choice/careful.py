@@ -75,7 +75,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "", *, se
 def _read(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) -> ChoiceReading:
     """Settle on a claim of a reply, or of a container's content."""
     reader = ChoiceReader(reply, choices, is_content=is_content)
-    settled = settle(reply, reader.value, reader.agrees, by_words=True)
+    settled = settle(reply, reader.value, reader.agrees, must_match_question=True)
     if settled is None:
         refusal = wordings.REFUSES.search(reply.lower) if reply.refuses else None
         if refusal is None:

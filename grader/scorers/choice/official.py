@@ -99,28 +99,29 @@ def _remove_blocks(text: str, opening: str, closing: str) -> str:
 
     The original searches the joined text again after each removal, so two halves of a tag can meet across a removed
     block: "<th<think>a</think>ink>b</think>" is empty. This function therefore looks back over the few characters
-    before each cut.
+    before each cut: there, behind the first block, the kept characters are "<th", and the tag goes on with "ink>".
     """
-    before: list[str] = []
-    """The characters before `position` that stay."""
+    kept_characters: list[str] = []
+    """What stays of the text before `position`."""
     position = 0
     while True:
-        seam = _opening_at_seam(before, text[position : position + len(opening) - 1], opening)
-        start = text.find(opening, position) if seam is None else position - (len(before) - seam)
+        seam = _opening_at_seam(kept_characters, text[position : position + len(opening) - 1], opening)
+        # Across a seam, the tag ends as many characters behind `position` as it lacks there.
+        start = text.find(opening, position) if seam is None else position - (len(kept_characters) - seam)
         end = text.find(closing, start + len(opening)) if start >= 0 else -1
         if end < 0:
-            return "".join(before) + text[position:]
+            return "".join(kept_characters) + text[position:]
         if seam is None:
-            before.extend(text[position:start])
+            kept_characters.extend(text[position:start])
         else:
-            del before[seam:]
+            del kept_characters[seam:]
         position = end + len(closing)
 
 
-def _opening_at_seam(before: list[str], behind: str, opening: str) -> int | None:
-    """Return the index in `before` at which an opening tag begins that ends in `behind`; None if there is none."""
-    first = max(0, len(before) - len(opening) + 1)
-    index = ("".join(before[first:]) + behind).find(opening)
+def _opening_at_seam(kept_characters: list[str], behind: str, opening: str) -> int | None:
+    """Return the index in `kept_characters` of an opening tag that ends in `behind`; None if there is none."""
+    first = max(0, len(kept_characters) - len(opening) + 1)
+    index = ("".join(kept_characters[first:]) + behind).find(opening)
     return None if index < 0 else first + index
 
 

@@ -193,7 +193,7 @@ class ChoiceOptions:
         texts = [
             OptionText(letter, start, start + len(text))
             for letter, text in self.lower_texts.items()
-            if lower.startswith(text, start) and not _goes_on(lower, start + len(text), text)
+            if lower.startswith(text, start) and not _is_continued(lower, start + len(text), text)
         ]
         return max(texts, key=lambda text: (text.end, text.letter), default=None)
 
@@ -258,15 +258,20 @@ def _formula(text: str) -> str:
     return text if any(map(str.isalnum, text)) else ""
 
 
-def _positions(lower: str, text: str, first: int, last: int, most: int = 100) -> Iterator[int]:
+_MOST_POSITIONS = 100
+"""Positions of one option's text in a span; a loop has thousands."""
+
+
+def _positions(lower: str, text: str, first: int, last: int) -> Iterator[int]:
     """Yield the first positions of `text` in a span as whole words, whole numbers, and no term of an expression."""
+    count = 0
     position = lower.find(text, first, last)
-    while position >= 0 and most:
-        is_word_end = position > 0 and _is_one_word(lower[position - 1], text[0])
+    while position >= 0 and count < _MOST_POSITIONS:
+        continues_word = position > 0 and _is_one_word(lower[position - 1], text[0])
         is_term = text[0].isdigit() and _is_term(lower, position)
-        if not (is_word_end or is_term or _goes_on(lower, position + len(text), text)):
+        if not (continues_word or is_term or _is_continued(lower, position + len(text), text)):
             yield position
-            most -= 1
+            count += 1
         position = lower.find(text, position + 1, last)
 
 
@@ -276,8 +281,8 @@ def _is_term(lower: str, start: int) -> bool:
     return _TERM_BEFORE.search(lower, max(0, start - 10), start) is not None
 
 
-def _goes_on(lower: str, end: int, text: str) -> bool:
-    """Whether a word or a number goes on behind an option's text."""
+def _is_continued(lower: str, end: int, text: str) -> bool:
+    """Whether the last word or number of an option's text is continued behind it: "cat" in "category"."""
     if end >= len(lower):
         return False
     return _is_one_word(text[-1], lower[end]) or bool(text[-1].isdigit() and _TERM_AFTER.match(lower, end))

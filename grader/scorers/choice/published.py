@@ -184,8 +184,8 @@ def read_lmms_eval_mcq(text: str, options: Mapping[str, str]) -> ChoiceReading:
         for letter in options
         if (position := padded.rfind(form.format(letter))) >= 0
     ]
-    candidates += _after_phrases(padded, options)
-    candidates += _at_the_ends(padded, options)
+    candidates += _candidates_after_phrases(padded, options)
+    candidates += _candidates_at_ends(padded, options)
     if not candidates:
         candidates = [_Candidate(0, index, "fallback", k) for k in options if (index := padded.rfind(k)) >= 0]
     if not candidates:
@@ -194,7 +194,7 @@ def read_lmms_eval_mcq(text: str, options: Mapping[str, str]) -> ChoiceReading:
     return read_as(best.letter, best.rule, None)
 
 
-def _after_phrases(padded: str, options: Mapping[str, str]) -> list[_Candidate]:
+def _candidates_after_phrases(padded: str, options: Mapping[str, str]) -> list[_Candidate]:
     """Return every option's first letter after each phrase's first place: any capital, also within a word."""
     lower = padded.lower()
     starts = {index + len(phrase) for phrase in _PHRASES if (index := lower.find(phrase)) >= 0}
@@ -206,7 +206,7 @@ def _after_phrases(padded: str, options: Mapping[str, str]) -> list[_Candidate]:
     ]
 
 
-def _at_the_ends(padded: str, options: Mapping[str, str]) -> list[_Candidate]:
+def _candidates_at_ends(padded: str, options: Mapping[str, str]) -> list[_Candidate]:
     """Return the letters with which a reply begins or ends, if they are not part of a longer word."""
     body, last = padded.strip(), len(padded) - 1
     first_letters = [k for k in options if body.startswith(k) and not body[1:2].isalpha()]

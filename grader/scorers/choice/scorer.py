@@ -28,7 +28,7 @@ from grader.scorers.choice.readers import official_reader, official_readers
 from grader.scorers.choice.tables import write_submission
 from grader.scorers.interface import SampleDetails, Scorer, ScorerOutput, Summary, TableBlock, Words
 from grader.scorers.means import each_task, metric_rows
-from grader.scorers.prompting import from_template, prompt_values
+from grader.scorers.prompting import prompt_values, turn_from_template
 from grader.scorers.unread import unread_note
 from grader.statistics import corrections
 from grader.wording import counted
@@ -74,7 +74,13 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             return None
         letters = declared.letters + declared.letter_beyond
         options = declared.columns.options or ""
-        return carried_rows(source, declared, letters=letters, options=options, in_text=declared.options_in_text)
+        return carried_rows(
+            source,
+            declared,
+            letters=letters,
+            options_column=options,
+            options_in_question=declared.options_in_text,
+        )
 
     def tasks(self, declared: ChoiceBenchmark, split: str, rows: Rows) -> dict[str, Item]:
         """Turn rows into items; raises InputError that names every invalid row."""
@@ -125,7 +131,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         question = stem(task.text) if declared.options_in_text else task.text
         hint = cell(task.row.get(declared.columns.hint or "")) or ""
         values = {**prompt_values(declared, task), "question": question, "hint": hint}
-        return [from_template(declared, prompt_options, Turn(text=usual), values)]
+        return [turn_from_template(declared, prompt_options, Turn(text=usual), values)]
 
     # --- scoring --------------------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ from grader.scorers.interface import (
 )
 from grader.scorers.means import judged_samples
 from grader.scorers.oddities import BROKEN_ROW, CAUSES, with_families, with_oddities
-from grader.scorers.prompting import check_question, from_template, prompt_values
+from grader.scorers.prompting import check_question, prompt_values, turn_from_template
 from grader.wording import counted
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
                 f"--prompt: mode {prompt_options.mode} sends several requests; a template replaces a single one."
             )
         values = {**prompt_values(declared, task), "signature": task.signature_text}
-        return [from_template(declared, prompt_options, turns[0], values)] if len(turns) == 1 else turns
+        return [turn_from_template(declared, prompt_options, turns[0], values)] if len(turns) == 1 else turns
 
     def _protocol_turns(
         self, declared: ExecutionBenchmark, task: CodeTask, prompt_options: PromptOptions

@@ -27,7 +27,7 @@ from grader.scorers.mr_ben.tasks import (
 )
 from grader.scorers.oddities import with_families
 from grader.scorers.pairing import MetricComparison, NothingPairedError, Side
-from grader.scorers.prompting import from_template, prompt_values
+from grader.scorers.prompting import prompt_values, turn_from_template
 from grader.wording import counted
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             )
         extra_settings = {"shots": prompt_options.shots} if prompt_options.shots else {}
         usual = Turn(text=lambda _: prompts.prompt(task.row, demonstrations), extra_settings=extra_settings)
-        return [from_template(declared, prompt_options, usual, prompt_values(declared, task))]
+        return [turn_from_template(declared, prompt_options, usual, prompt_values(declared, task))]
 
     # --- scoring --------------------------------------------------------------------------------------------------
 
