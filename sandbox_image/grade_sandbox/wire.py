@@ -143,7 +143,7 @@ def digest(data: bytes) -> bytes:
     return encode({"digest": hashlib.sha256(data).hexdigest(), "length": len(data)}).encode()
 
 
-def digest_of(reply: str) -> tuple[str, int] | None:
+def parse_digest(reply: str) -> tuple[str, int] | None:
     """Return the digest and the length of a message, if only these were kept."""
     if not reply.startswith('{"digest"'):
         return None

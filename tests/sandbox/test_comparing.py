@@ -131,7 +131,7 @@ def test_a_constant_that_evalplus_accepts_everywhere_is_right_only_officially(fu
 
 
 def test_a_named_tuple_is_a_tuple() -> None:
-    given = comparing.answer_of(
+    given = comparing.parse_answer(
         forged(["record", [["", "P", "x", "y"], [3, 4]]], ["int", 1], ["list", [5]], ["int", 2])
     )
     assert comparisons.same_values([1, [2]], given)
@@ -152,7 +152,7 @@ def test_a_list_is_no_tuple_where_tests_compare_with_one(expected: Any, given: A
 
 
 def test_an_array_is_not_the_list_that_livecodebench_expects() -> None:
-    given = comparing.answer_of(reply(ARRAY([1, 2])))
+    given = comparing.parse_answer(reply(ARRAY([1, 2])))
     assert not comparisons.same_values([1, 2], given)
     assert comparisons.near_values([1, 2], given)
 
@@ -176,8 +176,8 @@ def test_values_that_python_cannot_compare_are_not_right_and_end_no_run() -> Non
 
 def test_plain_answers_are_read() -> None:
     for value in ({-1, -2}, Fraction(-3, 4), [1.5, (None, "a")]):
-        assert comparing.answer_of(reply(value)) == value
-    assert comparing.answer_of(reply(math.nan)) != comparing.answer_of(reply(math.nan))
+        assert comparing.parse_answer(reply(value)) == value
+    assert comparing.parse_answer(reply(math.nan)) != comparing.parse_answer(reply(math.nan))
 
 
 @each(
@@ -192,13 +192,13 @@ def test_plain_answers_are_read() -> None:
     },
 )
 def test_what_is_no_plain_data_equals_nothing(given: str) -> None:
-    assert isinstance(comparing.answer_of(given), comparing.Opaque)
+    assert isinstance(comparing.parse_answer(given), comparing.Opaque)
 
 
 def test_large_answers_are_equal_if_their_digests_are() -> None:
     one, other = (json.dumps({"digest": digest, "length": 9_000_000}) for digest in ("a", "b"))
-    assert comparing.answer_of(one) == comparing.answer_of(one)
-    assert comparing.answer_of(one) != comparing.answer_of(other)
+    assert comparing.parse_answer(one) == comparing.parse_answer(one)
+    assert comparing.parse_answer(one) != comparing.parse_answer(other)
 
 
 def compare(*pairs: dict[str, Any], function: str = "f", **more: Any) -> dict[str, Any]:
@@ -320,7 +320,7 @@ def test_a_checker_that_returns_no_truth_value_gives_no_verdict_unless_it_accept
 
 
 def test_of_long_texts_the_part_around_the_first_difference_is_shown() -> None:
-    found = differences.texts("x\n" * 5000 + "right" + "y" * 9000, "x\n" * 5000 + "wrong")
+    found = differences.describe_difference("x\n" * 5000 + "right" + "y" * 9000, "x\n" * 5000 + "wrong")
     start = "[9,750 equal characters] ..." + "x\n" * 125
     assert found["returned"] == f"{start}wrong"
     assert found["expected"].startswith(f"{start}right")
@@ -328,24 +328,28 @@ def test_of_long_texts_the_part_around_the_first_difference_is_shown() -> None:
 
 
 def test_a_text_that_looks_like_the_expected_value_is_named_with_its_type() -> None:
-    why = differences.texts(None, "None")["why"]
+    why = differences.describe_difference(None, "None")["why"]
     assert why == "the answer is `None` of type str, expected `None` of type NoneType"
 
 
 def test_an_answer_that_is_written_as_the_expected_one_is_not_said_to_have_other_blanks() -> None:
     nan = float("nan")
-    assert differences.texts(nan, nan)["why"] == "the answer is `nan`, and does not equal the expected `nan`"
+    assert (
+        differences.describe_difference(nan, nan)["why"] == "the answer is `nan`, and does not equal the expected `nan`"
+    )
 
 
 def test_what_was_not_sent_whole_is_named_in_plain_words() -> None:
-    assert repr(comparing.answer_of(reply(iter([1])))) == "<a value of type iterator>"
+    assert repr(comparing.parse_answer(reply(iter([1])))) == "<a value of type iterator>"
     large = reply("a value of more than 32 MB", "unsent")
-    assert repr(comparing.answer_of(large)) == "<a value of more than 32 MB>"
+    assert repr(comparing.parse_answer(large)) == "<a value of more than 32 MB>"
 
 
 def test_the_line_that_is_named_has_another_value_not_only_another_form() -> None:
-    assert differences.texts("5\n0.5\n7\n", "5.0\n0.5000000001\n8\n")["why"] == "line 3 is `8`, expected `7`"
-    assert differences.texts("5\n6\n", "5\n6.0\n")["why"] == "line 2 is `6.0`, expected `6`"
+    assert (
+        differences.describe_difference("5\n0.5\n7\n", "5.0\n0.5000000001\n8\n")["why"] == "line 3 is `8`, expected `7`"
+    )
+    assert differences.describe_difference("5\n6\n", "5\n6.0\n")["why"] == "line 2 is `6.0`, expected `6`"
 
 
 def test_a_comparison_without_line_breaks_names_a_token_where_the_lines_are_others() -> None:
@@ -353,4 +357,4 @@ def test_a_comparison_without_line_breaks_names_a_token_where_the_lines_are_othe
     why = {name: compare(answers, function="", rules=[name] * 2)["compared"]["shown"]["0"]["why"] for name in PLAIN}
     by_lines, by_tokens = "line 1 is `1`, expected `1 2`", "token 3 is `4`, expected `3`"
     assert why == dict.fromkeys(PLAIN, by_tokens) | dict.fromkeys(["exact", "lines", "trimmed"], by_lines)
-    assert differences.texts("1\n2\n3", "1\n2", by_tokens=True)["why"] == "2 tokens instead of 3"
+    assert differences.describe_difference("1\n2\n3", "1\n2", by_tokens=True)["why"] == "2 tokens instead of 3"

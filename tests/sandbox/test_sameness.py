@@ -36,7 +36,7 @@ def ring(*items: Any) -> list[Any]:
     },
 )
 def test_answers_are_the_same(one: Any, two: Any, is_same: bool) -> None:
-    assert sameness.same(one, two) is is_same
+    assert sameness.are_same(one, two) is is_same
 
 
 @each(
@@ -47,4 +47,4 @@ def test_answers_are_the_same(one: Any, two: Any, is_same: bool) -> None:
     },
 )
 def test_answers_without_all_their_leaves_do_not_have_the_same_ones(one: Any, two: Any) -> None:
-    assert not sameness.same_leaves(one, two)
+    assert not sameness.have_same_leaves(one, two)

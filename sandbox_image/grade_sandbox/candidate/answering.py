@@ -186,7 +186,7 @@ class Program(values.Context):
         if name in self._remote_names and values.is_user_class(type(value)):
             self._remote_classes.setdefault(type(value), name)
 
-    def function_of(self, target_kind: str, target: "Any") -> "Callable[..., Any]":
+    def find_function(self, target_kind: str, target: "Any") -> "Callable[..., Any]":
         """Return what a call calls; raises LookupError."""
         if target_kind == "value":
             return lambda: self.namespace[target]
@@ -221,7 +221,7 @@ class Answerer:
         (target_kind, target), args, kwargs, state = call
         mutables = tuple(reader.mutables)
         try:
-            function = self._program.function_of(target_kind, target)
+            function = self._program.find_function(target_kind, target)
         except LookupError:
             return self._reply(RAISED, NameError(f"name {target!r} is not defined"), call, mutables)
         self._state.enter(state)

@@ -38,7 +38,7 @@ class UnconfirmedError(BaseException):
     """The kind of the verdict."""
 
 
-class NotTellingError(UnconfirmedError):
+class InvalidReplyError(UnconfirmedError):
     """Raised if a program's message is invalid, or has a value that cannot be serialized."""
 
     kind = "malformed"
@@ -125,7 +125,7 @@ class Asker(values.Context):
         """The first reason why nothing can be confirmed: the tests may catch the exception."""
         self.call_count = 0
         self.alter: Callable[[Any], Any] = lambda value: value
-        """Makes another answer of one (recording.py); here, none."""
+        """Changes each answer before the tests get it; only a recording does so."""
         self.plain_context = values.Context(classes)
         self._substitutes: dict[str, Any] = {}
         """Name -> substitute of a function or a class of the program."""
@@ -147,7 +147,9 @@ class Asker(values.Context):
     def substitute(self, name: str, *, is_class: bool, stub: Any = None) -> Any:
         """Return the substitute for a function or a class of the program. `stub`: what the signature has for it."""
         if name not in self._substitutes:
-            self._substitutes[name] = _class_of(name, self) if is_class else self.value_of("function", name)
+            self._substitutes[name] = (
+                _make_substitute_class(name, self) if is_class else self.value_of("function", name)
+            )
             if is_class:
                 self.classes[name] = self._substitutes[name]
             elif stub is not None:
@@ -171,9 +173,9 @@ class Asker(values.Context):
         return self._reference_to(value) if self._referable else None
 
     def _reference_to(self, value: Any) -> tuple[str, Any] | None:
-        """Return a reference to an earlier answer; None for another value, or an answer that the tests have changed.
+        """Return a reference to an earlier answer; None for any other value.
 
-        Then its contents are sent.
+        The contents are sent of an answer that the tests have changed: the message of its reply is read again to know.
         """
         key = id(value)
         if key not in self._referable:
@@ -186,14 +188,18 @@ class Asker(values.Context):
         finally:
             self._referable[key] = entry
         if not is_unchanged and isinstance(value, values.Tree):
+            # Its class is only in the program, which could not make such an object of the contents.
             self.refuse("the tests change what the program returned")
         return ("answer", number) if is_unchanged else None
 
     def value_of(self, kind: str, content: Any) -> Any:
-        """Return the substitute for an object or a function of the program; each has one."""
+        """Return what a node of `node_of` stands for; an object or a function has one substitute.
+
+        A reference to an answer is read only while `are_equal` compares calls.
+        """
         if kind == "function":
             if content not in self._functions:
-                self._functions[content] = _function(self, content)
+                self._functions[content] = _make_substitute_function(self, content)
             return self._functions[content]
         if kind == "answer" and self._resolves_references:
             return self._answers[content]
@@ -203,7 +209,9 @@ class Asker(values.Context):
         if type(number) is not int:
             raise values.MalformedError("an object without a number")
         if number not in self.objects:
-            self.objects[number] = _object(self._substitutes[name], number, overrides_eq=bool(overrides_eq))
+            self.objects[number] = _make_substitute_object(
+                self._substitutes[name], number, overrides_eq=bool(overrides_eq)
+            )
         return self.objects[number]
 
     # --- calls ---
@@ -219,7 +227,7 @@ class Asker(values.Context):
             self._referable, self._resolves_references = referable, False
         return one == two
 
-    def message_of(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    def encode_call(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """Return a call as it is sent."""
         writer = values.Writer(self)
         try:
@@ -247,23 +255,24 @@ class Asker(values.Context):
 
     def make_call(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         """Make a call; return RETURNED and its value, or RAISED and the exception."""
-        number, text = self._answer_call(self.message_of(target, args, kwargs))
+        number, text = self._answer_call(self.encode_call(target, args, kwargs))
         self.call_count += 1
         reply = self._read(text)
         self.state.apply_effects(reply.printed, reply.consumed)
         value = reply.value
         if reply.outcome == RETURNED:
-            # A constant of the program is not altered: no call depends on it as on an answer.
+            # A constant of the program is no answer. So calls may depend on it, and it is not altered.
             value = self._answers[number] = value if target[0] == "value" else self.alter(value)
+            # An argument that is returned is an object of the tests, whose contents are sent as before.
             is_argument = any(value is argument for argument in (*args, *kwargs.values()))
             if not is_argument and self._is_referable(value):
                 self._referable[id(value)] = number, value, text
         return reply.outcome, value
 
     def _is_referable(self, value: Any) -> bool:
-        """Whether a later call may refer to this answer, because it is recognized by its identity.
+        """Whether a later call may refer to this answer, which is recognized by its identity (`id`).
 
-        What was read from a message is an object of its own, but for the values that Python has only once.
+        That says nothing of values that Python shares, such as small integers and texts of one character.
         """
         cls = type(value)
         if cls is types.FunctionType or cls is _SubstituteClass or type(cls) is _SubstituteClass:
@@ -276,7 +285,7 @@ class Asker(values.Context):
         try:
             reply = read_reply(text, self, self._mutables)
         except values.MalformedError as error:
-            raise NotTellingError(f"the program sent a malformed value ({error})") from None
+            raise InvalidReplyError(f"the program sent a malformed value ({error})") from None
         if reply.outcome == UNSENT:
             raise UnconfirmedError(
                 f"the program returned what cannot be serialized: {str(reply.value)[: values.MAX_NAME]}"
@@ -333,7 +342,7 @@ def read_reply(text: str, context: values.Context, live: Any = ()) -> Reply:
 # --- substitutes ---
 
 
-def _function(asker: Asker, name_or_number: int | str) -> Any:
+def _make_substitute_function(asker: Asker, name_or_number: int | str) -> Any:
     """Return the substitute for a function: of the program, by its name, or one that it has returned, by its number."""
     is_name = isinstance(name_or_number, str)
     target = ("name" if is_name else "function", name_or_number)
@@ -346,17 +355,17 @@ def _function(asker: Asker, name_or_number: int | str) -> Any:
     return function
 
 
-def _class_of(name: str, asker: Asker) -> Any:
+def _make_substitute_class(name: str, asker: Asker) -> Any:
     """Return the substitute for a class that the program must write."""
 
-    def derive(cls: type[Any], /, **_: Any) -> None:
+    def refuse_subclass(cls: type[Any], /, **_: Any) -> None:
         asker.refuse("the tests derive a class from one that the program must write")
 
-    members = {"__slots__": (), "__asker__": asker, "__init_subclass__": classmethod(derive)}
+    members = {"__slots__": (), "__asker__": asker, "__init_subclass__": classmethod(refuse_subclass)}
     return _SubstituteClass(name, (_SubstituteObject,), members)
 
 
-def _object(cls: Any, number: int, *, overrides_eq: bool) -> Any:
+def _make_substitute_object(cls: Any, number: int, *, overrides_eq: bool) -> Any:
     """Return the substitute for an object. `overrides_eq`: its class, which only the program has, defines `__eq__`."""
     if type(cls) is not _SubstituteClass:
         raise values.MalformedError("an object whose class is not among those that the program must write")

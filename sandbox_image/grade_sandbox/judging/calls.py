@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from grade_sandbox import values
 from grade_sandbox.candidate.answering import RETURNED
-from grade_sandbox.judging.sameness import same
+from grade_sandbox.judging.sameness import are_same
 from grade_sandbox.judging.views import MAX_DEPTH, JudgeContext, Ref, join_clipped, value_pieces
 
 TYPE_CHECKING = False
@@ -34,28 +34,29 @@ def read(text: str, context: JudgeContext) -> Call:
 def procedures(calls: Sequence[Call], expected: Sequence[Reply]) -> set[int]:
     """Return the numbers of the calls of procedures: functions and methods that never return a value in the reference.
 
-    What they change in their arguments, and what they print, is their answer. Methods count by their name.
+    What they change in their arguments, and what they print, is their answer. A method is read by one call, which
+    returns a function, and called by a later one. All methods of one name count as one.
     """
     method_names: dict[Any, str] = {}
     """Number of a function that the program has returned -> the name of the method that it is."""
-    numbers_by_name: dict[tuple[str, Any], list[int]] = {}
+    numbers_by_callee: dict[tuple[str, Any], list[int]] = {}
     with_value = set()
     for number, (call, reply) in enumerate(zip(calls, expected, strict=True)):
         target_kind, target = call.target
         if call.target == ("op", "getattr") and type(reply.value) is Ref and reply.value.kind == "function":
             method_names[reply.value.content] = call.args[1]
         is_method = target_kind == "function" and target in method_names
-        name = ("method", method_names[target]) if is_method else (target_kind, target)
-        if name[0] in {"name", "method"} and reply.outcome == RETURNED:
-            numbers_by_name.setdefault(name, []).append(number)
+        callee = ("method", method_names[target]) if is_method else (target_kind, target)
+        if callee[0] in {"name", "method"} and reply.outcome == RETURNED:
+            numbers_by_callee.setdefault(callee, []).append(number)
             if reply.value is not None:
-                with_value.add(name)
-    return {number for name, numbers in numbers_by_name.items() if name not in with_value for number in numbers}
+                with_value.add(callee)
+    return {number for callee, numbers in numbers_by_callee.items() if callee not in with_value for number in numbers}
 
 
 def is_varying(runs: Sequence[Sequence[Reply]], number: int, expected: Reply) -> bool:
     """Whether the reference's runs leave the arguments of a call differently."""
-    return any(not same(run[number].args, expected.args) for run in runs if number < len(run))
+    return any(not are_same(run[number].args, expected.args) for run in runs if number < len(run))
 
 
 _SIGNS = {

@@ -16,7 +16,7 @@ from grade_sandbox.judging import comparisons, differences, varying
 from grade_sandbox.judging.asking import read_reply
 from grade_sandbox.judging.comparisons import Verdicts
 from grade_sandbox.judging.evalplus import EvalPlus
-from grade_sandbox.judging.views import CONTAINER, NONE, NUMBER, OBJECT, TEXT, TRUTH, JudgeContext, View, every
+from grade_sandbox.judging.views import CONTAINER, NONE, NUMBER, OBJECT, TEXT, TRUTH, JudgeContext, View, iter_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,13 +56,14 @@ class Raised(Opaque):
     """An exception, which the program raised instead of an answer."""
 
 
-def answer_of(reply: str, *, with_arguments: bool = False) -> Any:
-    """Return what a program answered to a call. Its reply may be any text.
+def parse_answer(reply: str, *, with_arguments: bool = False) -> Any:
+    """Return what a program answered to a call: plain data, or Raised, Large or Opaque for anything else.
 
-    `with_arguments`: [what it returned, its arguments and named arguments as it left them, what it printed].
+    Its reply may be any text. `with_arguments`: return [what it returned, its arguments and named arguments as it left
+    them, what it printed].
     """
     try:
-        if (digest := wire.digest_of(reply)) is not None:
+        if (digest := wire.parse_digest(reply)) is not None:
             return Large(f"an answer of {digest[1]:,} characters, {digest[0]}")
         parts = read_reply(reply, JudgeContext())
         value = parts.value
@@ -73,7 +74,7 @@ def answer_of(reply: str, *, with_arguments: bool = False) -> Any:
             return Raised(f"{type(value).__name__}: {text}" if text else type(value).__name__)
         if with_arguments:
             value = [value, parts.args, parts.kwargs, parts.printed]
-        opaque = next((view for view in every(value) if not _is_plain(view)), None)
+        opaque = next((part for part in iter_views(value) if not _is_plain(part)), None)
         if opaque is None:
             return value
         return Opaque(f"a value of type {opaque.value if opaque.family == OBJECT else opaque.kind}")
@@ -105,7 +106,7 @@ class Comparison:
         # In a text for people, lines are compared with lines only if the rule does so.
         self._ignores_lines = not self._is_function and official_rule("1\n2", "1 2")
         self._has_checker = bool(spec.get("checker"))
-        self._verdicts_of = _verdict_function(spec)
+        self._compare_pair = _comparison_function(spec)
 
     def compare(self) -> dict[str, Any]:
         """Return the verdicts in the order of the pairs, and texts for people: see the grader's `AnswerComparison`."""
@@ -114,8 +115,8 @@ class Comparison:
         right_readings = set(Verdicts._fields)
         """The readings in which every answer so far is right."""
         for number, pair in enumerate(self._pairs):
-            expected = self._answer_of(pair["expected"])
-            answer = self._answer_of(pair["answer"]) if "answer" in pair else None
+            expected = self._parse_answer(pair["expected"])
+            answer = self._parse_answer(pair["answer"]) if "answer" in pair else None
             error = differences.printable(repr(answer))[1:-1] if isinstance(answer, Raised) else ""
             try:
                 pair_verdicts = self._verdicts(pair, expected, answer, is_answer="answer" in pair and not error)
@@ -125,20 +126,23 @@ class Comparison:
             # Only the first wrong answer in each reading is explained.
             wrong_readings = {reading for reading in right_readings if not getattr(pair_verdicts, reading)}
             if wrong_readings:
-                texts[str(number)] = self._explain(pair, expected, answer, is_weak=pair_verdicts.official)
+                texts[str(number)] = self._explain(pair, expected, answer, is_accepted=pair_verdicts.official)
             right_readings -= wrong_readings
         return {"verdicts": verdicts, "shown": texts, **(self._facts_of_reference() if self._is_reference else {})}
 
-    def _explain(self, pair: Pair, expected: Any, answer: Any, *, is_weak: bool) -> dict[str, str]:
-        """Describe an answer that is wrong in a reading. `is_weak`: its checker accepts it, and is too weak."""
-        texts = differences.texts(expected, answer, by_tokens=self._ignores_lines)
+    def _explain(self, pair: Pair, expected: Any, answer: Any, *, is_accepted: bool) -> dict[str, str]:
+        """Describe an answer that is wrong, officially or carefully.
+
+        `is_accepted`: officially it is right. If a checker says so, it is only too weak to show that.
+        """
+        texts = differences.describe_difference(expected, answer, by_tokens=self._ignores_lines)
         if self._has_checker and "answer" in pair:
-            texts["why"] = TOO_WEAK if is_weak else differences.rejected(pair["answer"])
+            texts["why"] = TOO_WEAK if is_accepted else differences.rejection_text(pair["answer"])
         return texts
 
     def _facts_of_reference(self) -> dict[str, Any]:
         """Return how the reference's runs differ, and whether it returns, prints and changes nothing."""
-        expected = [self._answer_of(pair["expected"]) for pair in self._pairs]
+        expected = [self._parse_answer(pair["expected"]) for pair in self._pairs]
         runs = [self._runs(pair, answer) for pair, answer in zip(self._pairs, expected, strict=True)]
         facts = {"varies": varying.varies(runs), "is_unordered": varying.has_other_order(runs)}
         if self._with_arguments:
@@ -146,12 +150,12 @@ class Comparison:
             facts["is_silent"] = all(_changes_nothing(pair["input"], answer) for pair, answer in pairs)
         return facts
 
-    def _answer_of(self, text: str) -> Any:
-        return answer_of(text, with_arguments=self._with_arguments) if self._is_function else text
+    def _parse_answer(self, text: str) -> Any:
+        return parse_answer(text, with_arguments=self._with_arguments) if self._is_function else text
 
     def _runs(self, pair: Pair, expected: Any) -> list[Any]:
         """Return what the reference answered in each run, but for values that cannot be compared."""
-        others = map(self._answer_of, pair.get("runs", ()))
+        others = map(self._parse_answer, pair.get("runs", ()))
         return [expected, *(other for other in others if not isinstance(other, Opaque) or isinstance(other, Large))]
 
     def _verdicts(self, pair: Pair, expected: Any, answer: Any, *, is_answer: bool) -> Verdicts:
@@ -163,9 +167,9 @@ class Comparison:
         try:
             if self._with_arguments:
                 # Officially only what is returned counts; carefully only the rest, since the reference returns nothing.
-                official, _ = self._verdicts_of(pair, expected[0], answer[0])
+                official, _ = self._compare_pair(pair, expected[0], answer[0])
                 return Verdicts(official, _are_effects_alike(expected, answer))
-            official, careful = self._verdicts_of(pair, expected, answer)
+            official, careful = self._compare_pair(pair, expected, answer)
             if not careful and "runs" in pair and not self._is_reference:
                 careful = varying.is_like(self._runs(pair, expected), answer, is_unordered=self._is_unordered)
         except CheckerError:
@@ -186,19 +190,22 @@ def _changes_nothing(call: str, answer: Any) -> bool:
     return not isinstance(answer, Opaque) and not answer[3] and comparisons.near_values([args, kwargs], answer[1:3])
 
 
-def _verdict_function(spec: Compare) -> Callable[[Pair, Any, Any], Verdicts]:
+def _comparison_function(spec: Compare) -> Callable[[Pair, Any, Any], Verdicts]:
     """Return the function that judges (pair, expected, answer)."""
     if spec.get("checker"):
         return _checker_function(spec["checker"])
     if "evalplus" in spec:
         settings = spec["evalplus"]
-        base, plus = (EvalPlus(spec["function"], settings["tolerance"], is_mbpp=settings["is_mbpp"]) for _ in range(2))
+        for_base, for_others = (
+            EvalPlus(spec["function"], settings["tolerance"], is_mbpp=settings["is_mbpp"]) for _ in range(2)
+        )
 
         def by_evalplus(pair: Pair, expected: Any, answer: Any) -> Verdicts:
-            inputs = base if pair["number"] < settings["base"] else plus
+            comparer = for_base if pair["number"] < settings["base"] else for_others
             arguments = _arguments(pair["input"]) if "input" in pair else ()
-            # An expected answer may set the tolerance of later ones, so it is compared with itself, too.
-            verdicts = inputs.verdicts(arguments, expected, answer)
+            verdicts = comparer.verdicts(arguments, expected, answer)
+            # Also an answer that is known to be the expected one is compared, because it may set the tolerance of later
+            # ones.
             return Verdicts(True, True) if pair.get("same") else verdicts
 
         return by_evalplus

@@ -26,10 +26,10 @@ class ContinuingTests:
     may call the candidate again. If the tests themselves catch assertions, these are not changed.
     """
 
-    def __init__(self, source: str, *, counts: bool = False) -> None:
-        """`counts`: note which assertions are reached."""
+    def __init__(self, source: str, *, notes_reached: bool = False) -> None:
+        """`notes_reached`: note which assertions are reached."""
         tree = ast.parse(source, "<tests>")
-        rewriter = _AssertionRewriter(counts=counts)
+        rewriter = _AssertionRewriter(notes_reached=notes_reached)
         tree.body = rewriter.statements(tree.body)
         self._assertions = rewriter.assertions
         self.code = compile(tree, "<tests>", "exec")
@@ -53,7 +53,10 @@ class ContinuingTests:
 
 
 def compile_strict(source: str) -> "CodeType":
-    """Return the code of a test script. Messages of assertions are removed if they call something."""
+    """Return the code of a test script. Messages of assertions that call something are removed.
+
+    They are evaluated only after a failure, and so could make a call that was never recorded.
+    """
     tree = ast.parse(source, "<tests>")
     for node in _statements(tree.body):
         if isinstance(node, ast.Assert) and node.msg is not None and _calls(node.msg):
@@ -90,15 +93,16 @@ class _AssertionRewriter:
     It visits only statements, which is fast.
     """
 
-    def __init__(self, *, counts: bool) -> None:
+    def __init__(self, *, notes_reached: bool) -> None:
         self.assertions: list[ast.stmt] = []
-        self._counts = counts
+        self._notes_reached = notes_reached
 
     def statements(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
         """Return rewritten statements."""
         return [self._rewrite(part) for node in nodes for part in _split_conjunction(node)]
 
     def _rewrite(self, node: "Any") -> "Any":
+        """Return a statement rewritten so that failures of its assertions are reported, and do not end the tests."""
         if isinstance(node, ast.Assert):
             branches = ast.If(_read_all(node.test), [_at(node, ast.Pass())], [self._report_failure(node)])
             return self._guard(_at(node, branches), node)
@@ -113,6 +117,7 @@ class _AssertionRewriter:
             names = list(map(_manager_name, node.items))
             if any("assert" in name or "raises" in name for name in names):
                 return self._guard(node, node)  # it fails if its block does not raise the exception
+            # This manager may expect a failure in its block, as a `try` does, so the block stays as it is.
             if any(not name or "suppress" in name for name in names):
                 return node
         self._rewrite_blocks(node)
@@ -131,7 +136,7 @@ class _AssertionRewriter:
     def _guard(self, statement: ast.stmt, node: ast.stmt) -> ast.stmt:
         """Return a statement in a `try` that reports any exception as a failure of the assertion `node`."""
         handler = ast.ExceptHandler(_at(node, ast.Name("Exception", ast.Load())), None, [self._report_failure(node)])
-        body = [self._call(node, _REACHED), statement] if self._counts else [statement]
+        body = [self._call(node, _REACHED), statement] if self._notes_reached else [statement]
         return _at(node, ast.Try(body, [_at(node, handler)], [], []))
 
     def _report_failure(self, node: ast.stmt) -> ast.stmt:

@@ -6,6 +6,7 @@ from grade_sandbox.judging import comparisons
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 MAX_SHOWN = 1000
@@ -25,7 +26,7 @@ def _format_answer(value: Any) -> str:
         return hex(value) if isinstance(value, int) else "<a value that cannot be shown>"
 
 
-def texts(expected: Any, answer: Any, *, by_tokens: bool = False) -> dict[str, str]:
+def describe_difference(expected: Any, answer: Any, *, by_tokens: bool = False) -> dict[str, str]:
     """Return both answers around their first difference, and the difference in words.
 
     `by_tokens`: line breaks make no difference.
@@ -45,7 +46,10 @@ def texts(expected: Any, answer: Any, *, by_tokens: bool = False) -> dict[str, s
 
 
 def _equal_texts_reason(expected: Any, answer: Any, text: str) -> str:
-    """Return why two answers differ that are written alike: by their types, or NaN, or too deep to be written."""
+    """Return why two answers differ although their texts are equal.
+
+    Their types differ; or they are of one type, and a part is not equal to itself (NaN) or too deep to be written.
+    """
     if type(expected) is type(answer):
         return f"the answer is {_short(text)}, and does not equal the expected {_short(text)}"
     types = type(answer).__name__, type(expected).__name__
@@ -56,13 +60,21 @@ _RULES_BY_TOLERANCE = comparisons.rule("float:1e-6"), comparisons.numbers, compa
 """From tolerant to strict: a part with another value is shown before one that writes the same number differently."""
 
 
+def _first_differing_position(pairs: Sequence[tuple[str, str]]) -> int | None:
+    """Return the position of the first pair that differs by the most tolerant rule by which any pair differs."""
+    for rule in _RULES_BY_TOLERANCE:
+        for position, (expected, answer) in enumerate(pairs):
+            if not rule(expected, answer):
+                return position
+    return None
+
+
 def _first_difference(expected: str, answer: str, *, by_tokens: bool) -> str:
     """Return the first line, or the first token, in which two texts differ."""
     unit, expected_parts, answer_parts = "line", expected.strip().split("\n"), answer.strip().split("\n")
     if by_tokens and len(expected_parts) != len(answer_parts):
         unit, expected_parts, answer_parts = "token", expected.split(), answer.split()
-    pairs = list(zip(expected_parts, answer_parts, strict=False))
-    position = next((at for rule in _RULES_BY_TOLERANCE for at, pair in enumerate(pairs) if not rule(*pair)), None)
+    position = _first_differing_position(list(zip(expected_parts, answer_parts, strict=False)))
     if position is None:
         if len(answer_parts) == len(expected_parts):
             return "other blanks or line ends"
@@ -72,7 +84,7 @@ def _first_difference(expected: str, answer: str, *, by_tokens: bool) -> str:
     return f"{where} is {_short(answer_parts[position])}, expected {_short(expected_parts[position])}"
 
 
-def rejected(text: str) -> str:
+def rejection_text(text: str) -> str:
     """Return the reason for an answer that a checker rejects."""
     return f"the checker rejects the answer {_short(printable(text))}"
 

@@ -7,7 +7,6 @@ The tests run with an `Expect` for each answer, which notes what it is compared 
 from __future__ import annotations
 
 import ast
-import math
 import sys
 
 from grade_sandbox import values
@@ -42,18 +41,18 @@ def _derive_expected(spec: Task) -> dict[str, Any]:
     process.swallow_output()
     askers: list[_ExpectingAsker] = []
 
-    def asker_of(classes: dict[str, type[Any]]) -> Asker:
+    def make_asker(classes: dict[str, type[Any]]) -> Asker:
         askers.append(_ExpectingAsker(classes))
         return askers[-1]
 
     try:
-        _note_in_library_comparisons()
+        _wrap_library_comparisons()
         tests = CompiledTests(spec)
         names = {
             name: compiled_tests.probable_origin(name) or "function" for name in compiled_tests.undefined_names(tests)
         }
         tree = ast.fix_missing_locations(_Rewriter().visit(ast.parse(spec["test"], "<tests>")))
-        tests.run(compile(tree, "<tests>", "exec", dont_inherit=True), asker_of, names, _bind)
+        tests.run(compile(tree, "<tests>", "exec", dont_inherit=True), make_asker, names, _define_helpers)
     except BaseException as error:
         why = str(error) if isinstance(error, UnconfirmedError) else values.error_text(error)
         return {"refused": f"without a reference solution, {why}"}
@@ -76,7 +75,7 @@ class _ExpectingAsker(Asker):
 
     def make_call(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         number = len(self.calls)
-        self.calls.append(self.message_of(target, args, kwargs))
+        self.calls.append(self.encode_call(target, args, kwargs))
         self.replies.append(None)
         mutables = tuple(self._mutables)
 
@@ -118,7 +117,7 @@ class Expect:
         return object.__getattribute__(self, "__dict__")["refuse"](f"the tests use .{name} of an answer")
 
 
-def _refusing(name: str) -> Callable[..., Any]:
+def _refusing_method(name: str) -> Callable[..., Any]:
     def refuse(self: Expect, *_: object) -> Any:
         return self.__dict__["refuse"](f"the tests use __{name}__ of an answer")
 
@@ -130,7 +129,7 @@ for _name in (
     "floordiv", "mod", "pow", "neg", "abs", "lt", "le", "gt", "ge", "str", "repr", "format", "int", "float", "index",
     "round", "reversed", "enter", "setitem", "next",
 ):  # fmt: skip
-    setattr(Expect, f"__{_name}__", _refusing(_name))
+    setattr(Expect, f"__{_name}__", _refusing_method(_name))
 
 
 class _Difference:
@@ -195,24 +194,24 @@ def _call(name: str, *arguments: ast.expr) -> ast.expr:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
 
 
-def _bind(namespace: dict[str, Any]) -> None:
-    """Define the functions that rewritten tests call."""
+def _define_helpers(namespace: dict[str, Any]) -> None:
+    """Define the functions that rewritten tests call (see `_Rewriter`), under names that no test has."""
 
-    def is_true(value: Any, truth: bool) -> bool:
-        """Whether the truth of a value is `truth`; of an answer, note that this is expected."""
+    def expect_truth(value: Any, truth: bool) -> bool:
+        """Whether the truth of a value is `truth`. Of an answer, note that this is expected, and return True."""
         if isinstance(value, Expect):
             value.__dict__["note"](truth)
             return True
         return bool(value) is truth
 
-    def is_same(one: Any, two: Any) -> bool:
+    def expect_identity(one: Any, two: Any) -> bool:
         """Whether two values are one object. An answer arrives as another one, so equality is what it must have."""
         return bool(one == two) if isinstance(one, Expect) or isinstance(two, Expect) else one is two
 
     def refuse_several(*_: Any) -> bool:
         raise UnconfirmedError("the tests accept one of several answers")
 
-    namespace.update({_TRUE: is_true, _SAME: is_same, _REFUSE: refuse_several})
+    namespace.update({_TRUE: expect_truth, _SAME: expect_identity, _REFUSE: refuse_several})
 
 
 _LIBRARY_COMPARISONS = {
@@ -223,15 +222,15 @@ _LIBRARY_COMPARISONS = {
 }  # fmt: skip
 
 
-def _note_in_library_comparisons() -> None:
-    """Let functions that compare note what they compare an answer with."""
+def _wrap_library_comparisons() -> None:
+    """Replace library functions that compare, so that they note what they compare an answer with."""
     for module_name, names in _LIBRARY_COMPARISONS.items():
-        module = sys.modules.get(module_name) or (math if module_name == "math" else None)
-        for name in names if module is not None else ():
-            setattr(module, name, _note_comparison_in(getattr(module, name)))
+        if module := sys.modules.get(module_name):
+            for name in names:
+                setattr(module, name, _wrap_comparison(getattr(module, name)))
 
 
-def _note_comparison_in(compare: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_comparison(compare: Callable[..., Any]) -> Callable[..., Any]:
     def compare_or_note(one: Any, two: Any, *more: Any, **options: Any) -> Any:
         if isinstance(one, Expect) or isinstance(two, Expect):
             return bool(one == two)  # which is true, and notes the other value

@@ -7,6 +7,7 @@ checks this place must reject, such as NaN or an empty text.
 
 from __future__ import annotations
 
+import collections
 import math
 import sys
 from typing import NamedTuple
@@ -18,10 +19,10 @@ from grade_sandbox.judging.asking import Reply
 from grade_sandbox.judging.sameness import (
     MAX_PLACES,
     USUAL_TYPES,
+    are_same,
     differing_parts,
+    have_same_leaves,
     normalize,
-    same,
-    same_leaves,
     without_order,
 )
 from grade_sandbox.judging.views import (
@@ -36,8 +37,8 @@ from grade_sandbox.judging.views import (
     TRUTH,
     JudgeContext,
     View,
-    every,
     format_value,
+    iter_views,
     view,
 )
 
@@ -82,24 +83,25 @@ class Likeness:
         """`expected`: the replies of each run of the reference, at least one."""
         self._tests = tests
         self.context = _comparison_context(tests)
-        self._texts, self._expected_texts = replies, expected[0]
-        """The replies of the program, and those of the reference's first run."""
+        self._texts = replies
+        self._expected_texts = expected[0]
+        """The replies of the reference's first run."""
         self._calls = [recorded_calls.read(call, self.context) for call in tests.calls]
         self._expected = [self.context.reply(text) for text in expected[0]]
-        self._runs = [[self.context.reply(text) for text in run] for run in expected[1:]]
-        """The reference's other runs, which show what varies in its answers."""
+        self._other_runs = [[self.context.reply(text) for text in run] for run in expected[1:]]
+        """The replies of the reference's other runs, which show what varies in its answers."""
         self._procedures = recorded_calls.procedures(self._calls, self._expected)
         """The numbers of the calls that return nothing: changed arguments and output are their answer."""
-        self.same = 0
+        self.equal_count = 0
         """The number of answers that are the reference's."""
         self.problem = ""
         """Why the answers are not of the reference's kind."""
-        self.first: dict[str, str] = {}
+        self.first_difference: dict[str, str] = {}
         """The first call with another answer, for people."""
         self.places: list[Place] = []
         """Where the answers differ, but are of the reference's kind."""
         self._other_arguments: list[int] = []
-        """The numbers of the calls that return a value, and leave their arguments otherwise than the reference does."""
+        """The numbers of the calls that return a value, and do not leave their arguments as the reference does."""
 
     @property
     def is_silent(self) -> bool:
@@ -108,8 +110,8 @@ class Likeness:
             reply.outcome == RETURNED
             and reply.value is None
             and not reply.printed
-            and same(reply.args, call.args)
-            and same(reply.kwargs, call.kwargs)
+            and are_same(reply.args, call.args)
+            and are_same(reply.kwargs, call.kwargs)
             for call, reply in zip(self._calls, self._expected, strict=True)
         )
 
@@ -129,14 +131,15 @@ class Likeness:
     def _compare_one(self, number: int, expected: Reply, returned: Reply) -> None:
         """Compare one answer: count it, or note its places or its problem."""
         if self._calls[number].target == ("op", "len") and expected.outcome == RAISED:
-            self.same += 1  # `list` asks for a length by itself, which only some classes have
+            self.equal_count += 1  # `list` asks for a length by itself, which only some classes have
             return
         if problem := _outcome_problem(expected, returned):
             self._note_problem(number, problem, returned)
             return
         differences = self._differences(number, expected, returned)
-        if differences and same_leaves(expected.value, returned.value) and any(map(self._kind_problem, differences)):
-            # Only the shape differs, so the kind of the whole value decides.
+        has_other_shape = bool(differences) and have_same_leaves(expected.value, returned.value)
+        if has_other_shape and any(map(self._kind_problem, differences)):
+            # Parts at the same position may be of different kinds then, so the kind of the whole value decides.
             whole = Place(number, VALUE, (), expected.value, returned.value)
             differences = [*(place for place in differences if place.root != VALUE), whole]
         problem = next(filter(None, map(self._kind_problem, differences)), "")
@@ -146,48 +149,53 @@ class Likeness:
         # Where the reference itself varies, nothing but the kind is expected.
         differences = [place for place in differences if not self._varies_at(number, expected, place)]
         if not differences:
-            self.same += 1
+            self.equal_count += 1
             return
         self._note_first(number, expected, returned)
         if len(self.places) < MAX_PLACES:
             self.places += differences
 
     def _differences(self, number: int, expected: Reply, returned: Reply) -> list[Place]:
-        """Return where an answer differs; note a call that leaves its arguments otherwise than the reference does."""
+        """Return where an answer differs from the reference's.
+
+        Of a call that returns a value, changed arguments are no part of the answer. It is only noted in
+        `_other_arguments` if they differ, and the tests decide whether that matters.
+        """
         is_procedure = number in self._procedures
         value_places = () if is_procedure else differing_parts(expected.value, returned.value)
         differences = [Place(number, VALUE, *parts) for parts in value_places]
         if differences and self._differs_only_in_order(number, expected, returned):
             differences = []
-        if not (same(expected.args, returned.args) and same(expected.kwargs, returned.kwargs)):
-            # If only the arguments differ, and the reference's runs differ in them, too, nothing is expected of them.
+        if not (are_same(expected.args, returned.args) and are_same(expected.kwargs, returned.kwargs)):
             if is_procedure:
                 differences += self._argument_differences(number, expected, returned)
-            elif differences or not recorded_calls.is_varying(self._runs, number, expected):
+            # If nothing else differs, arguments may differ where the reference's own runs do.
+            elif differences or not recorded_calls.is_varying(self._other_runs, number, expected):
                 self._other_arguments.append(number)
         if expected.printed != returned.printed and (is_procedure or self._calls[number].state.get("captures")):
             differences.append(Place(number, PRINTED, (), expected.printed, returned.printed))
         return differences
 
     def _argument_differences(self, number: int, expected: Reply, returned: Reply) -> list[Place]:
-        """Return where a procedure leaves its arguments otherwise. To leave them unchanged is a problem."""
-        if same(self._calls[number].args, returned.args):
+        """Return where a procedure's arguments differ after the call. To have changed none is noted as a problem."""
+        if are_same(self._calls[number].args, returned.args):
             self.problem = self.problem or f"call {number + 1}: it leaves its arguments as they were"
         parts = differing_parts(expected.args, returned.args)
+        # A path begins with the position of the argument.
         return [Place(number, path[0], path[1:], one, two) for path, one, two in parts if path]
 
     def _varies_at(self, number: int, expected: Reply, place: Place) -> bool:
         """Whether the reference's runs differ in a place, in what contains it, or in a part of it."""
         if place.root != VALUE:
             return False
-        runs = (run[number].value for run in self._runs if number < len(run))
+        runs = (run[number].value for run in self._other_runs if number < len(run))
         paths = (path for value in runs for path, _, _ in differing_parts(expected.value, value))
         return any(all(one == two for one, two in zip(path, place.path, strict=False)) for path in paths)
 
     def _differs_only_in_order(self, number: int, expected: Reply, returned: Reply) -> bool:
         """Whether an answer differs only in an order in which the reference's runs differ."""
-        runs = [run[number].value for run in self._runs if number < len(run)]
-        if all(same(value, expected.value) for value in runs):
+        runs = [run[number].value for run in self._other_runs if number < len(run)]
+        if all(are_same(value, expected.value) for value in runs):
             return False
         unordered = without_order(expected.value)
         return all(without_order(value) == unordered for value in (*runs, returned.value))
@@ -201,9 +209,13 @@ class Likeness:
         self.problem = self.problem or f"call {number + 1}: {why}"
 
     def _note_first(self, number: int, expected: Reply, returned: Reply) -> None:
-        if not self.first:
+        if not self.first_difference:
             text = recorded_calls.format_call(self._calls, self._expected, number)
-            self.first = {"call": text, "expected": _answer_text(expected), "returned": _answer_text(returned)}
+            self.first_difference = {
+                "call": text,
+                "expected": _answer_text(expected),
+                "returned": _answer_text(returned),
+            }
 
     # --- what the tests decide ---
 
@@ -217,7 +229,7 @@ class Likeness:
         for texts, replaces_reference in ((self._expected_texts, True), (self._texts, False)):
             for changes in _control_rounds(self.places, replaces_reference=replaces_reference):
                 if self._tests.accepts(self._apply_changes(texts, changes), seconds):
-                    return f"the tests also pass with {_controls_text(changes)}, so they do not decide this value"
+                    return f"the tests also pass with {_describe_controls(changes)}, so they do not decide this value"
         return ""
 
     def _replace_arguments(self) -> list[str]:
@@ -285,52 +297,55 @@ def _answer_text(reply: Reply) -> str:
 def kind_problem(expected: Any, returned: Any, arguments: Any) -> str:
     """Return why an answer that differs is not of the reference's kind; empty if it is.
 
-    1. Containers and objects with the same leaves are of one kind. 2. Beside a truth or None, only the truth counts.
-    3. Else both are of one family, and an object has all attributes; 4. a text is neither empty nor much longer, a
-    container not empty; 5. an iterator stands only for one, and ends; 6. numbers of NumPy have a usual type, or the
-    expected one, 7. and are finite, and not much larger.
+    Containers and objects with the same leaves are of one kind. If one of the two is a truth value or None, it matters
+    only which of them Python takes as true. Else both must be of one family.
     """
-    one, two = view(expected), view(returned)
-    families = {one.family, two.family}
-    if families <= {CONTAINER, OBJECT} and same_leaves(expected, returned):
+    expected_view, returned_view = view(expected), view(returned)
+    family, families = expected_view.family, {expected_view.family, returned_view.family}
+    if families <= {CONTAINER, OBJECT} and have_same_leaves(expected, returned):
         return ""
     if TRUTH in families or NONE in families:
-        return "" if _truth(one) == _truth(two) else "it counts as another truth"
+        return "" if _is_true(expected_view) == _is_true(returned_view) else "it counts as another truth"
     if len(families) > 1:
-        return f"it is of another kind ({two.family} in place of {one.family})"
-    if one.family == REMOTE:
+        return f"it is of another kind ({returned_view.family} in place of {family})"
+    if family == REMOTE:
         return "it is another object"
-    if one.family == OBJECT and not set(one.keys or ()) <= set(two.keys or ()):
+    if family == OBJECT and not set(expected_view.keys or ()) <= set(returned_view.keys or ()):
         return "it has other attributes"
-    if one.family == TEXT and len(two.value) > MAX_TIMES_LONGER * len(one.value) + MAX_LONGER:
+    if family == TEXT and len(returned_view.value) > MAX_TIMES_LONGER * len(expected_view.value) + MAX_LONGER:
         return "it is much longer"
-    has_emptied_text = one.family == TEXT and one.value and not two.value
-    if has_emptied_text or (one.family == CONTAINER and one.parts and not two.parts):
+    has_emptied_text = family == TEXT and expected_view.value and not returned_view.value
+    if has_emptied_text or (family == CONTAINER and expected_view.parts and not returned_view.parts):
         return "it is empty"
-    if two.kind == "iterator":
-        has_end = two.value
+    if returned_view.kind == "iterator":
+        has_end = returned_view.value
         if not has_end:
             return "it is an iterator without an end"
-        if one.kind != "iterator":
+        if expected_view.kind != "iterator":
             return "it is an iterator"
-    has_other_dtype = one.dtype != two.dtype and two.dtype not in USUAL_TYPES
-    if has_other_dtype and not same(normalize(expected), normalize(returned)):
-        return f"it has the type {two.dtype}"
-    if one.family == OTHER and one.kind != two.kind:
+    has_other_dtype = expected_view.dtype != returned_view.dtype and returned_view.dtype not in USUAL_TYPES
+    if has_other_dtype and not are_same(normalize(expected), normalize(returned)):
+        return f"it has the type {returned_view.dtype}"
+    if family == OTHER and expected_view.kind != returned_view.kind:
         return "it is something else"
     return _number_problem(expected, returned, arguments)
 
 
 def _number_problem(expected: Any, returned: Any, arguments: Any) -> str:
-    known_magnitudes = filter(math.isfinite, map(_magnitude, every([expected, arguments])))
+    """Return why a number in an answer cannot be meant; empty if none is.
+
+    Numbers in the arguments count beside the expected ones, because a right answer may be as large as they are. The
+    least bound is that of 1: an expected 0 does not say how small the numbers are.
+    """
+    known_magnitudes = filter(math.isfinite, map(_magnitude, iter_views([expected, arguments])))
     max_magnitude = MAX_TIMES_LARGER * max([1.0, *known_magnitudes])
-    magnitudes = map(_magnitude, every(returned))
+    magnitudes = map(_magnitude, iter_views(returned))
     if any(not math.isfinite(magnitude) or magnitude > max_magnitude for magnitude in magnitudes):
         return "it has a number that is not finite, or much larger"
     return ""
 
 
-def _truth(value: View) -> bool:
+def _is_true(value: View) -> bool:
     if value.family in {TRUTH, NUMBER, TEXT}:
         return bool(value.value)
     return bool(value.parts) or value.family not in {NONE, CONTAINER}
@@ -355,7 +370,7 @@ def _is_of_family(expected: Any, returned: Any) -> bool:
 # --- controls ---
 
 _NO_CONTROL = object()
-"""In place of a control that is one of the two answers."""
+"""Stands for a control that is one of the two answers, so that tests may accept it."""
 _ANOTHER_ERROR = type("AnotherError", (Exception,), {})
 """An exception that no test names."""
 
@@ -370,7 +385,7 @@ def _controls(place: Place, *, replaces_reference: bool) -> list[Any]:
     answer = place.expected if replaces_reference else place.returned
     replaced = view(answer)
     if TRUTH in {view(one).family for one in answers}:
-        controls: list[Any] = [not _truth(replaced)]
+        controls: list[Any] = [not _is_true(replaced)]
     elif place.root == PRINTED:
         controls = ["", SNOWMEN]
     elif replaced.family == NUMBER:
@@ -378,18 +393,21 @@ def _controls(place: Place, *, replaces_reference: bool) -> list[Any]:
     elif replaced.family == TEXT:
         controls = [type(replaced.value)(), SNOWMEN, None]
     elif replaced.family == CONTAINER:
-        controls = [_empty(answer), None]
+        controls = [_empty_container(answer), None]
     elif replaced.family == ERROR:
         # Any other exception is believed only of tests that name it, and so reject one that they do not name.
         controls = [] if _is_of_family(*answers) else [_ANOTHER_ERROR("another")]
     else:
         controls = [True] if replaced.family == NONE else [False, [], None]
-    # What one of the two answered need not be rejected. The other controls keep their positions.
-    return [_NO_CONTROL if any(same(control, one) for one in answers) else control for control in controls]
+    # Tests may accept a value that one of the two answered, so it is no control. The others keep their positions.
+    return [_NO_CONTROL if any(are_same(control, one) for one in answers) else control for control in controls]
 
 
 def _control_rounds(places: Sequence[Place], *, replaces_reference: bool) -> Iterator[list[tuple[Place, Any]]]:
-    """Yield controls for all places at once: the first one of each place, then the second one, and so on."""
+    """Yield controls for all places at once: the first one of each place, then the second one, and so on.
+
+    One replay for each place would take too long. Tests that check only some of the places fail all the same.
+    """
     pairs = [(place, _controls(place, replaces_reference=replaces_reference)) for place in places]
     pairs = [(place, controls) for place, controls in pairs if controls]
     for number in range(max((len(controls) for _, controls in pairs), default=0)):
@@ -399,20 +417,27 @@ def _control_rounds(places: Sequence[Place], *, replaces_reference: bool) -> Ite
             yield changes
 
 
-def _empty(value: Any) -> Any:
+def _empty_container(value: Any) -> Any:
     return type(value)() if type(value) in {list, tuple, set, frozenset, dict} else []
 
 
-def _controls_text(changes: Sequence[tuple[Place, Any]]) -> str:
-    """Return the first controls and where they were put, for people."""
+def _describe_controls(changes: Sequence[tuple[Place, Any]]) -> str:
+    """Return the first controls and where they were put, for people.
+
+    Two of those in one answer, which may have several places; of several answers only one, which stands for all.
+    """
     numbers = {place.call for place, _ in changes}
-    is_one = len(numbers) == 1
-    where = f"in the answer to call {min(numbers) + 1}" if is_one else "in its place"
-    return f"{' and '.join(format_value(control) for _, control in changes[: 2 if is_one else 1])} {where}"
+    is_one_answer = len(numbers) == 1
+    where = f"in the answer to call {min(numbers) + 1}" if is_one_answer else "in its place"
+    controls = changes[:2] if is_one_answer else changes[:1]
+    return f"{' and '.join(format_value(control) for _, control in controls)} {where}"
 
 
 def _replace_part(value: Any, path: Path, part: Any) -> Any:
-    """Return a value with another part; what can change is changed in place."""
+    """Return a value with another part; what can change is changed in place.
+
+    A value whose parts cannot be set one by one, such as an array or a set, is replaced as a whole.
+    """
     if not path:
         return part
     name, *inner = path
@@ -422,13 +447,14 @@ def _replace_part(value: Any, path: Path, part: Any) -> Any:
         items = list(value)
         items[position] = _replace_part(items[position], tuple(inner), part)
         return tuple.__new__(type(value), items)
-    if isinstance(value, (list, dict)) or type(value).__name__ == "deque":
+    if isinstance(value, (list, dict, collections.deque)):
         value[name] = _replace_part(value[name], tuple(inner), part)
         return value
     if type(value) is values.SentIterator:
         value.items[name] = _replace_part(value.items[name], tuple(inner), part)
         return value
-    if type(value).__module__ in {"numpy", "pandas"} or not hasattr(value, "__dict__"):
+    is_table = values.module_of(type(value)).partition(".")[0] == "pandas"
+    if is_table or not hasattr(value, "__dict__"):
         return part
     object.__setattr__(value, name, _replace_part(getattr(value, name), tuple(inner), part))
     return value

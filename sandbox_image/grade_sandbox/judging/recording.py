@@ -19,7 +19,7 @@ from grade_sandbox.candidate.state import CallState
 from grade_sandbox.confine import process
 from grade_sandbox.judging import asking, compiled_tests, continuing
 from grade_sandbox.judging.asking import Asker, UnconfirmedError
-from grade_sandbox.judging.compiled_tests import CompiledTests, reason_of
+from grade_sandbox.judging.compiled_tests import CompiledTests, failure_reason
 from grade_sandbox.judging.forks import run_in_fork
 from grade_sandbox.judging.views import JudgeContext, Ref
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MAX_CALLS, MAX_BYTES = 20_000, 12 << 20
 MAX_OBJECTS = 12
-DIFFERENT = "its tests make other calls if the answers are others"
+CALLS_DEPEND_ON_ANSWERS = "its tests make other calls if the answers are others"
 _EXECUTING = {"eval", "exec", "compile"}
 _UNPICKLES = re.compile(r"\b(pickle|shelve|dill|joblib|marshal)\b")
 """What can execute code from an answer. The calls of tests that use it are not recorded."""
@@ -44,27 +44,22 @@ class Recording:
 
     def __init__(self, spec: Task) -> None:
         self._spec = spec
-        self._broken = ""
+        self._compile_error = ""
         """Why the tests cannot be compiled."""
         self._names: dict[str, str] = {}
         try:
             self._tests = CompiledTests(spec)
             self._continuing = continuing.ContinuingTests(spec["test"])
         except Exception as error:
-            self._broken = values.error_text(error)
+            self._compile_error = values.error_text(error)
 
     def record(self, seconds: float) -> dict[str, Any]:
         """Return the calls and the names of the tests, or why they are not recorded: see the grader's `Recorded`.
 
         `seconds` of CPU time for each run. Call it in a fork.
         """
-        if self._broken:
-            return {"refused": self._broken}
-        names_used = compiled_tests.global_names(self._tests.strict) | compiled_tests.global_names(
-            self._tests.signature
-        )
-        if names_used & _EXECUTING or _UNPICKLES.search(self._spec["signature"] + self._spec["test"]):
-            return {"refused": "the tests execute texts, which may be those of an answer"}
+        if refusal := self._compile_error or self._execution_refusal():
+            return {"refused": refusal}
         recorded = run_in_fork(self._record_run, seconds) or {"failed": "it does not finish beside its tests"}
         if "calls" not in recorded:
             return recorded
@@ -72,12 +67,19 @@ class Recording:
         comparable_calls = run_in_fork(self._altered_run, seconds)
         # A run may leave calls out, since some depend on whether others have passed, but it may not make others.
         if comparable_calls is None or not set(comparable_calls) <= set(recorded.pop("comparable")):
-            return {"refused": DIFFERENT}
+            return {"refused": CALLS_DEPEND_ON_ANSWERS}
         return recorded
+
+    def _execution_refusal(self) -> str:
+        """Return why tests are refused that could execute an answer as code; empty if they could not."""
+        names = [compiled_tests.global_names(code) for code in (self._tests.strict_code, self._tests.signature)]
+        executes = _EXECUTING & (names[0] | names[1])
+        unpickles = _UNPICKLES.search(self._spec["signature"] + self._spec["test"])
+        return "the tests execute texts, which may be those of an answer" if executes or unpickles else ""
 
     def _run(self, code: types.CodeType, record: _Record, names: dict[str, str], **options: Any) -> Asker:
         process.swallow_output()
-        return self._tests.run(code, record.asker, names, **options)
+        return self._tests.run(code, record.make_asker, names, **options)
 
     def _record_run(self) -> dict[str, Any]:
         """Record the calls. What the reference raises and the tests do not expect is a failure of the reference."""
@@ -85,14 +87,14 @@ class Recording:
         try:
             names = compiled_tests.undefined_names(self._tests)
             record.load(self._spec, names)
-            self._run(self._tests.strict, record, record.names)
+            self._run(self._tests.strict_code, record, record.names)
             record.compare_other_objects()
         except BaseException as error:
             # The tests may catch the exception that refuses them, so that they end with another one.
             refusal = record.error or (error if isinstance(error, UnconfirmedError) else None)
             if refusal is not None:
                 return {"refused": str(refusal)}
-            return {"failed": reason_of(error, self._spec["test"])[0]}
+            return {"failed": failure_reason(error, self._spec["test"])[0]}
         if record.error is not None:
             return {"refused": str(record.error)}
         if not record.calls:
@@ -119,7 +121,7 @@ class _Record:
         self.calls: list[str] = []
         self._replies: list[str] = []
         self.names: dict[str, str] = {}
-        """Name -> its origin (see `_origin_of`), of each name that the tests take from the reference."""
+        """Name -> its origin (see `_find_origin`), of each name that the tests take from the reference."""
         self.is_endless = False
         """Whether the tests made too many calls."""
         self._alter, self._bytes = alter, 0
@@ -137,14 +139,14 @@ class _Record:
     def load(self, spec: Task, names: list[str]) -> None:
         """Execute the reference, and find in it the names that the tests use and nobody else defines."""
         process.enlarge_stack()
-        self._streams = _IsolatedStreams()
-        with self._streams:
+        self._reference_state = _ReferenceState()
+        with self._reference_state:
             candidate: Candidate = {
                 "signature": spec["signature"], "classes": spec["classes"], "stubs": spec["stubs"],
                 "source": spec["reference"] or "", "names": {},
             }  # fmt: skip
             program = Program(candidate)
-            origins = {name: _origin_of(name, program.namespace) for name in (*names, *spec["stubs"])}
+            origins = {name: _find_origin(name, program.namespace) for name in (*names, *spec["stubs"])}
             # A stub is known from the signature. If the reference imports it, the tests get what it imports.
             self.names = {
                 name: origin
@@ -152,10 +154,10 @@ class _Record:
                 if origin and (name in names or origin.startswith("import:"))
             }
             program.keep_objects(name for name, origin in self.names.items() if origin == "class")
-            self._answerer = Answerer(candidate, program, CallState(self._streams.printed))
+            self._answerer = Answerer(candidate, program, CallState(self._reference_state.printed))
 
-    def asker(self, classes: dict[str, type[Any]]) -> Asker:
-        """Return what makes the calls."""
+    def make_asker(self, classes: dict[str, type[Any]]) -> Asker:
+        """Return the asker of this run: see `CompiledTests.run`."""
         self._asker = _RecordingAsker(self, classes, self._answer_call)
         self._asker.alter = self._alter
         return self._asker
@@ -169,7 +171,7 @@ class _Record:
                 f"the tests make more than {MAX_CALLS:,} calls, or calls of more than {MAX_BYTES >> 20} MB"
             )
         self.calls.append(call)
-        with self._streams:
+        with self._reference_state:
             reply = self._answerer.answer(call, is_kept=True)
         self._replies.append(reply)
         return len(self.calls) - 1, reply
@@ -183,14 +185,17 @@ class _Record:
             return []
         context = _ComparableCalls(self._asker.classes)
         # A call whose reply never came was not the reason for any later one, and is left out.
-        return [context.add(number, *pair) for number, pair in enumerate(zip(self.calls, self._replies, strict=False))]
+        return [
+            context.make_comparable(number, *pair)
+            for number, pair in enumerate(zip(self.calls, self._replies, strict=False))
+        ]
 
     # --- comparisons of other objects ---
 
     def note_comparison(self, target: tuple[str, Any], args: tuple[Any, ...], outcome: str, value: Any) -> None:
         """Note a comparison of two objects by an operator, or by a method with one argument that returns a truth.
 
-        `compare_other_objects` makes it for all others, too: a class could answer that its objects equal anything.
+        `compare_other_objects` makes it for all others, too.
         """
         target_kind, name_or_number = target
         if target == ("op", "getattr") and asking.is_object(args[0]) and callable(value):
@@ -208,7 +213,10 @@ class _Record:
                 self._comparisons.append(("method", name, owner, args[0]))
 
     def compare_other_objects(self) -> None:
-        """Make each kind of comparison that the tests make for all other pairs of objects, as if the tests did."""
+        """Make each kind of comparison that the tests make for all other pairs of objects, as if the tests did.
+
+        A class could answer that its objects equal anything, which the tests' own comparisons would not show.
+        """
         if self._asker is None:
             return
         objects = list(self._asker.objects.values())[:MAX_OBJECTS]
@@ -251,13 +259,13 @@ class _ComparableCalls(JudgeContext):
         """(kind, number) of a reference -> the digest of the call."""
 
     def node_of(self, value: Any) -> tuple[str, Any] | None:
-        return (value.kind, self._digest(*_key_of(value))) if type(value) is Ref else None
+        return (value.kind, self._digest(*_reference_key(value))) if type(value) is Ref else None
 
     def _digest(self, kind: str, number: Any) -> str:
         return self._digests.get((kind, number), str(number))
 
-    def add(self, number: int, call: str, reply: str) -> str:
-        """Return a call as it is compared, so that later calls may refer to what it has made."""
+    def make_comparable(self, number: int, call: str, reply: str) -> str:
+        """Return a call in the form in which it is compared, and note its digest for the calls that refer to it."""
         (target_kind, target), args, kwargs, state = values.read(call, self)
         if target_kind == "function":
             target = self._digest(target_kind, target)
@@ -266,19 +274,20 @@ class _ComparableCalls(JudgeContext):
         self._digests["answer", number] = digest
         value = asking.read_reply(reply, self).value
         if type(value) is Ref:
-            self._digests.setdefault(_key_of(value), digest)
+            self._digests.setdefault(_reference_key(value), digest)
         return text
 
 
-def _key_of(ref: Ref) -> tuple[str, Any]:
+def _reference_key(ref: Ref) -> tuple[str, Any]:
     """Return the kind and the number of a reference."""
     return ref.kind, ref.content[0] if isinstance(ref.content, tuple) else ref.content
 
 
-class _IsolatedStreams:
-    """Gives the reference streams and random numbers of its own, in a process with tests that have theirs.
+class _ReferenceState:
+    """The streams and random numbers of the reference, in a process with tests that have theirs.
 
-    It is a context: within it, the streams and the generators are those of the reference.
+    It is a context: within it, the streams and the generators are those of the reference. At first, its generators are
+    seeded as in a program's process.
     """
 
     def __init__(self) -> None:
@@ -321,7 +330,7 @@ class _IsolatedStreams:
             (module.setstate if module is random else module.set_state)(state)
 
 
-def _origin_of(name: str, namespace: dict[str, Any]) -> str:
+def _find_origin(name: str, namespace: dict[str, Any]) -> str:
     """Return what a name of the program is: `function`, `class`, `value`, or `import:module:attribute`; "" if nothing.
 
     Officially, tests and program share one process, so the tests have what the program imports.

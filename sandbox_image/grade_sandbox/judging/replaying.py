@@ -8,7 +8,7 @@ import json
 from grade_sandbox.confine import process
 from grade_sandbox.judging import continuing
 from grade_sandbox.judging.asking import Asker, UnconfirmedError
-from grade_sandbox.judging.compiled_tests import CompiledTests, reason_of
+from grade_sandbox.judging.compiled_tests import CompiledTests, failure_reason
 from grade_sandbox.judging.forks import run_in_fork
 
 TYPE_CHECKING = False
@@ -44,8 +44,8 @@ class _Replay:
         """The numbers of the recorded calls before the next one that the tests have not made."""
         self.asker: Asker | None = None
 
-    def asker_of(self, classes: dict[str, type[Any]]) -> Asker:
-        """Return what makes the calls."""
+    def make_asker(self, classes: dict[str, type[Any]]) -> Asker:
+        """Return the asker of this run: see `CompiledTests.run`."""
         self.asker = Asker(classes, self._answer_call)
         return self.asker
 
@@ -92,18 +92,18 @@ class Tests:
         replay = _Replay(self.calls, replies)
         verdict = "", ""
         try:
-            self.compiled.run(code, replay.asker_of, self.spec["names"], prepare)
+            self.compiled.run(code, replay.make_asker, self.spec["names"], prepare)
             if replay.asker is None or not replay.asker.call_count:
                 verdict = "the tests pass without a call", UnconfirmedError.kind
         except BaseException as error:
-            verdict = reason_of(error, self.spec["test"])
+            verdict = failure_reason(error, self.spec["test"])
         # The tests may have caught the exception after which nothing can be confirmed, so it decides.
         refusal = None if replay.asker is None else replay.asker.error
-        return verdict if refusal is None else reason_of(refusal, "")
+        return verdict if refusal is None else failure_reason(refusal, "")
 
     def verdict(self, replies: Sequence[str]) -> tuple[str, str]:
         """Return ("", "") if every test passes, else (reason, kind). Call it in a fork."""
-        return self._run(self.compiled.strict, replies)
+        return self._run(self.compiled.strict_code, replies)
 
     def accepts(self, replies: Sequence[str], seconds: float) -> bool:
         """Whether the tests pass with these replies, within `seconds` of CPU time."""
@@ -114,7 +114,7 @@ class Tests:
 
         The tests continue after a failure. If an exception ends them, the assertions that they have not reached fail.
         """
-        tests = continuing.ContinuingTests(self.spec["test"], counts=True)
+        tests = continuing.ContinuingTests(self.spec["test"], notes_reached=True)
         results: list[bool | None] = [None] * tests.count
         """None: not reached."""
 
@@ -125,7 +125,7 @@ class Tests:
         return [] if kind == "diverged" else [not reason if result is None else result for result in results]
 
 
-def failure_of(hello: str) -> str:
+def load_failure(hello: str) -> str:
     """Return why a program could not be loaded; empty if it was. Its first message can be any text."""
     try:
         return str(json.loads(hello).get("failed", ""))

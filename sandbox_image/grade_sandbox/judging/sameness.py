@@ -23,7 +23,7 @@ MAX_PLACES = 1000
 MAX_LEAVES = 100_000
 
 
-def same(one: Any, two: Any) -> bool:
+def are_same(one: Any, two: Any) -> bool:
     """Whether two values are equal as Python's `==` has it, but for True, which is not 1.
 
     So 64 is 64.0, and a Counter a dict. Floats may differ by 1e-6, relatively, or by 1e-12. NaN is NaN. Sets and
@@ -32,44 +32,45 @@ def same(one: Any, two: Any) -> bool:
     return next(differing_parts(one, two), None) is None
 
 
-def differing_parts(one: Any, two: Any, path: Path = (), above: Pairs = ()) -> Iterator[tuple[Path, Any, Any]]:
+def differing_parts(one: Any, two: Any, path: Path = (), outer_pairs: Pairs = ()) -> Iterator[tuple[Path, Any, Any]]:
     """Yield where two values differ: the path to the smallest parts, and the parts.
 
-    Parts below MAX_DEPTH are compared by their leaves. `above`: the pairs that contain these two. A pair that contains
-    itself is the same if nothing else in it differs.
+    Parts below MAX_DEPTH are compared by their leaves. `outer_pairs`: the pairs that contain these two. A pair that
+    contains itself is the same if nothing else in it differs.
     """
     pair = id(one), id(two)
-    if one is two or pair in above:
+    if one is two or pair in outer_pairs:
         return
-    above = (*above, pair)
+    outer_pairs = (*outer_pairs, pair)
     first, second = view(one), view(two)
     is_same: bool | None
-    if len(above) > MAX_DEPTH and first.parts:
-        is_same = same_leaves(one, two)
+    if len(outer_pairs) > MAX_DEPTH and first.parts:
+        is_same = have_same_leaves(one, two)
     else:
-        is_same = _is_same_whole(first, second, above, in_any_order=is_unordered(one))
+        is_same = _is_same_whole(first, second, outer_pairs, in_any_order=is_unordered(one))
     if is_same is None:
-        yield from _differing_parts_within(first, second, path, above)
+        yield from _differing_parts_within(first, second, path, outer_pairs)
     elif not is_same:
         yield path, one, two
 
 
-def _is_same_whole(one: View, two: View, above: Pairs, *, in_any_order: bool) -> bool | None:
+def _is_same_whole(one: View, two: View, outer_pairs: Pairs, *, in_any_order: bool) -> bool | None:
     """Whether two values are the same; None: each of their parts is compared with its counterpart."""
     if one.family != two.family or not _are_of_one_kind(one, two):
+        # A data class and a named tuple with the same names are the same if their parts are.
         return None if _have_equal_names(one, two) else False
     if one.family == NUMBER:
-        return same_number(one.value, two.value)
+        return are_same_number(one.value, two.value)
     if one.value != two.value or len(one.parts) != len(two.parts):
         return False
     if one.family not in {CONTAINER, OBJECT, ERROR}:
         return True
     if in_any_order:
-        return _same_items(one.parts, two.parts, above)
-    if one.keys is not None and not _same_items(one.keys, two.keys or (), above):
+        return _have_same_items(one.parts, two.parts, outer_pairs)
+    if one.keys is not None and not _have_same_items(one.keys, two.keys or (), outer_pairs):
         return False
     if one.family == ERROR:
-        return all(map(same, one.parts, two.parts))
+        return all(map(are_same, one.parts, two.parts))
     return None
 
 
@@ -92,26 +93,26 @@ def _have_equal_names(one: View, two: View) -> bool:
     return one.family == two.family == OBJECT and list(one.keys or ()) == list(two.keys or ())
 
 
-def _differing_parts_within(one: View, two: View, path: Path, above: Pairs) -> Iterator[tuple[Path, Any, Any]]:
+def _differing_parts_within(one: View, two: View, path: Path, outer_pairs: Pairs) -> Iterator[tuple[Path, Any, Any]]:
     """Yield where the parts of two values differ. Mappings and objects have the same keys, in any order."""
     parts: Sequence[Any] = two.parts
     if one.family == OBJECT and two.keys is not None:
         by_name = dict(zip(two.keys, two.parts, strict=True))
         parts = [by_name.get(name) for name in one.keys or ()]
     elif one.keys is not None and list(map(id, one.keys)) != list(map(id, two.keys or ())):
-        # The keys are others, or in another order. (Equal ones of one message are one object.)
+        # Equal keys of one message are one object. So these are in another order, or come from another message.
         by_key = dict(zip(two.keys or (), two.parts, strict=True))
         parts = [by_key.get(key) for key in one.keys]
     for name, first, second in zip(one.names, one.parts, parts, strict=True):
-        yield from differing_parts(first, second, (*path, name), above)
+        yield from differing_parts(first, second, (*path, name), outer_pairs)
 
 
-def _same_items(one: Sequence[Any], two: Sequence[Any], above: Pairs) -> bool:
+def _have_same_items(one: Sequence[Any], two: Sequence[Any], outer_pairs: Pairs) -> bool:
     """Whether two collections have the same items, in any order."""
     unmatched = list(two)
     for item in one:
         for position, other in enumerate(unmatched):
-            if next(differing_parts(item, other, (), above), None) is None:
+            if next(differing_parts(item, other, (), outer_pairs), None) is None:
                 del unmatched[position]
                 break
         else:
@@ -138,18 +139,18 @@ def leaves(value: Any) -> list[View]:
     return []
 
 
-def same_leaves(one: Any, two: Any) -> bool:
+def have_same_leaves(one: Any, two: Any) -> bool:
     """Whether two values with parts differ in nothing but their shape, or the kinds of their containers."""
     first, second = leaves(one), leaves(two)
     pairs = zip(first, second, strict=False)
-    return len(first) == len(second) > 0 and all(p.family == q.family and same(p.value, q.value) for p, q in pairs)
+    return len(first) == len(second) > 0 and all(p.family == q.family and are_same(p.value, q.value) for p, q in pairs)
 
 
-def same_number(one: Any, two: Any) -> bool:
+def are_same_number(one: Any, two: Any) -> bool:
     """Whether two numbers are the same: where one is whole or a fraction, exactly, else nearly; NaN is NaN."""
     if isinstance(one, complex) or isinstance(two, complex):
         first, second = complex(one), complex(two)
-        return same_number(first.real, second.real) and same_number(first.imag, second.imag)
+        return are_same_number(first.real, second.real) and are_same_number(first.imag, second.imag)
     if isinstance(one, (int, fractions.Fraction)) or isinstance(two, (int, fractions.Fraction)):
         return bool(one == two)
     try:

@@ -106,7 +106,7 @@ def _verdict_parts(tests: Tests, request: Request) -> Iterator[dict[str, Any]]:
     if not messages:
         yield {"confirmed": False, "reason": "the program's process ended while its code was loading", "kind": "ended"}
         return
-    if failure := replaying.failure_of(messages[0]):
+    if failure := replaying.load_failure(messages[0]):
         yield {"confirmed": False, "reason": f"the program's code does not load: {wire.clip(failure)}", "kind": "load"}
         return
     replies = messages[1:]
@@ -119,18 +119,18 @@ def _verdict_parts(tests: Tests, request: Request) -> Iterator[dict[str, Any]]:
     is_believed = not reason
     if "expected" in tests.spec:
         seconds = usage.ru_utime + usage.ru_stime + CONTROL_SECONDS
-        likeness = _likeness(tests, replies, passed=is_believed, seconds=seconds)
+        likeness = _compare_with_reference(tests, replies, passed=is_believed, seconds=seconds)
         is_believed = is_believed and not likeness.get("doubt")
         yield {"likeness": likeness}
     if request["by_assertion"] and not is_believed:
         yield {"right": tests.assertion_results(replies)}
 
 
-def _likeness(tests: Tests, replies: list[str], *, passed: bool, seconds: float) -> dict[str, Any]:
-    """Return {"calls": counts, "doubt": why a pass is not believed}; for a reference only whether it is silent.
+def _compare_with_reference(tests: Tests, replies: list[str], *, passed: bool, seconds: float) -> dict[str, Any]:
+    """Return {"calls": counts, "doubt": why a pass is not believed}.
 
-    `seconds`: CPU time of one more replay. Of the counts, `alike` is that of answers which are accepted although they
-    are not the reference's.
+    The counts: `n` of all calls, `same` of answers that equal the reference's, `alike` of others that are accepted.
+    `seconds`: CPU time of one more replay. For the reference itself, return only whether it is silent.
     """
     try:
         expected = [wire.messages_of(run)[1:] for run in tests.spec["expected"]]
@@ -142,8 +142,8 @@ def _likeness(tests: Tests, replies: list[str], *, passed: bool, seconds: float)
     except (values.MalformedError, values.UnsendableError, RecursionError, TypeError, ValueError, LookupError,
             AttributeError, ArithmeticError) as error:  # fmt: skip
         return {"doubt": f"its answers could not be compared ({values.error_text(error)})"}
-    alike = len(tests.calls) - compared.same if passed and not doubt else 0
-    counts: dict[str, Any] = {"n": len(tests.calls), "same": compared.same, "alike": alike}
-    if compared.first:
-        counts["first"] = compared.first
+    alike = len(tests.calls) - compared.equal_count if passed and not doubt else 0
+    counts: dict[str, Any] = {"n": len(tests.calls), "same": compared.equal_count, "alike": alike}
+    if compared.first_difference:
+        counts["first"] = compared.first_difference
     return {"calls": counts, "doubt": doubt}

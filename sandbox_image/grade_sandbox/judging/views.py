@@ -11,6 +11,7 @@ import decimal
 import enum
 import fractions
 import sys
+import types
 from typing import NamedTuple
 
 from grade_sandbox import values
@@ -84,24 +85,24 @@ _UNORDERED: tuple[type[Any], ...] = (set, frozenset, type({}.keys()), type({}.it
 
 
 def view(value: Any) -> View:
-    """Return what a value is."""
+    """Describe a value: its family, its kind, and its parts."""
     cls = type(value)
     if (family := _ATOMS.get(cls)) is not None:
         return View(family, cls.__name__, value)
     if cls is Ref:
         if value.kind == "function":
             return View(FUNCTION, "function")
-        # What else is said of an object: whether its class overrides comparison.
+        # Only number and class: whether the class overrides comparison makes no other object of it.
         return View(REMOTE, value.kind, value.content[:2] if isinstance(value.content, tuple) else value.content)
     if isinstance(value, dict):
-        return View(CONTAINER, cls.__name__, None, [*value.keys()], [*value.values()])
+        return View(CONTAINER, cls.__name__, keys=[*value.keys()], parts=[*value.values()])
     if cls in _CONTAINERS:
-        return View(CONTAINER, cls.__name__, None, None, [*value])
+        return View(CONTAINER, cls.__name__, parts=[*value])
     if cls is range:
-        return View(CONTAINER, "range", None, None, value if len(value) < _MAX_RANGE else [str(value)])
+        return View(CONTAINER, "range", parts=value if len(value) < _MAX_RANGE else [str(value)])
     if cls is values.SentIterator:
-        return View(CONTAINER, "iterator", value.is_complete, None, value.items)
-    return _table_view(value) or _other_view(value, cls)
+        return View(CONTAINER, "iterator", value.is_complete, parts=value.items)
+    return _numpy_view(value) or _pandas_view(value) or _other_view(value, cls)
 
 
 _MAX_RANGE = 100_000
@@ -109,48 +110,60 @@ _MAX_RANGE = 100_000
 
 
 def _other_view(value: Any, cls: type[Any]) -> View:
-    """Return what a value is that is an object, or nothing with parts."""
+    """Describe a value that is no atom, container, array or table."""
     if isinstance(value, tuple):  # a named one: plain ones are containers
-        return View(OBJECT, "record", cls.__name__, list(getattr(cls, "_fields", range(len(value)))), [*value])
+        fields = list(getattr(cls, "_fields", range(len(value))))
+        return View(OBJECT, "record", cls.__name__, keys=fields, parts=[*value])
     if isinstance(value, BaseException):
-        return View(ERROR, "exception", cls.__name__, None, value.args)
+        return View(ERROR, "exception", cls.__name__, parts=value.args)
     if isinstance(value, type):
         return View(OTHER, "class", value.__name__)
     if isinstance(value, enum.Enum):
         return View(OTHER, "member", f"{cls.__name__}.{value._name_}")
     if isinstance(value, (datetime.date, datetime.time, datetime.timedelta, datetime.timezone, slice)):
         return View(OTHER, cls.__name__, value)
-    if cls in {type(len), type(values.write)}:
+    if isinstance(value, (types.BuiltinFunctionType, types.FunctionType)):
         return View(OTHER, "function", getattr(value, "__name__", ""))
     members = values.attributes(value)
     kind = "tree" if isinstance(value, values.Tree) else "object"
-    return View(OBJECT, kind, cls.__name__, [*members], [*members.values()])
+    return View(OBJECT, kind, cls.__name__, keys=[*members], parts=[*members.values()])
 
 
-def _table_view(value: Any) -> View | None:
-    """Return what a value of NumPy or pandas is; None for any other."""
-    numpy, pandas = sys.modules.get("numpy"), sys.modules.get("pandas")
-    if numpy is not None and isinstance(value, numpy.ndarray):
-        items = (value.astype(str) if value.dtype.kind in "Mm" else value).tolist()
-        array = View(CONTAINER, "array", None, None, items) if value.shape else view(items)
-        return array._replace(dtype=str(value.dtype) if value.dtype.kind in "biufcMm" else "")
-    if numpy is not None and isinstance(value, numpy.generic):
-        family = TRUTH if value.dtype.kind == "b" else NUMBER if value.dtype.kind in "iufc" else TEXT
-        item = value.item()
-        is_atom = isinstance(item, (bool, int, float, complex, str, bytes))
-        return View(family if is_atom else OTHER, "scalar", item, dtype="" if family == TEXT else str(value.dtype))
-    if pandas is not None and isinstance(value, pandas.DataFrame):
-        columns = [*value.columns, "index"]
-        return View(
-            CONTAINER, "frame", None, columns, [*(value.iloc[:, n] for n in range(value.shape[1])), value.index]
-        )
-    if pandas is not None and isinstance(value, (pandas.Series, pandas.Index)):
-        items = [None if item is pandas.NA else item for item in value.tolist()]
-        kind = f"{type(value).__name__} {value.dtype}"
-        if isinstance(value, pandas.Series):
-            return View(CONTAINER, kind, None, ["values", "index", "name"], [items, value.index, value.name])
-        return View(CONTAINER, kind, None, None, items)
-    return None
+_TIMES, _NUMBERS = "Mm", "iufc"
+"""Letters of NumPy's types: points in time and durations; integers, floats and complex numbers. `b`: truth values."""
+
+
+def _numpy_view(value: Any) -> View | None:
+    """Describe an array or a scalar of NumPy; None for any other value."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(value, (numpy.ndarray, numpy.generic)):
+        return None
+    letter, dtype = value.dtype.kind, str(value.dtype)
+    if isinstance(value, numpy.ndarray):
+        items = (value.astype(str) if letter in _TIMES else value).tolist()
+        array = View(CONTAINER, "array", parts=items) if value.shape else view(items)
+        return array._replace(dtype=dtype if letter in "b" + _NUMBERS + _TIMES else "")
+    family = TRUTH if letter == "b" else NUMBER if letter in _NUMBERS else TEXT
+    item = value.item()
+    is_atom = isinstance(item, (bool, int, float, complex, str, bytes))
+    return View(family if is_atom else OTHER, "scalar", item, dtype="" if family == TEXT else dtype)
+
+
+def _pandas_view(value: Any) -> View | None:
+    """Describe a table, a column or an index of pandas; None for any other value."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None:
+        return None
+    if isinstance(value, pandas.DataFrame):
+        columns = [value.iloc[:, n] for n in range(value.shape[1])]
+        return View(CONTAINER, "frame", keys=[*value.columns, "index"], parts=[*columns, value.index])
+    if not isinstance(value, (pandas.Series, pandas.Index)):
+        return None
+    items = [None if item is pandas.NA else item for item in value.tolist()]
+    kind = f"{type(value).__name__} {value.dtype}"
+    if isinstance(value, pandas.Series):
+        return View(CONTAINER, kind, keys=["values", "index", "name"], parts=[items, value.index, value.name])
+    return View(CONTAINER, kind, parts=items)
 
 
 def is_unordered(value: Any) -> bool:
@@ -158,7 +171,7 @@ def is_unordered(value: Any) -> bool:
     return type(value) in _UNORDERED
 
 
-def every(value: Any, max_views: int = 100_000) -> Iterator[View]:
+def iter_views(value: Any, max_views: int = 100_000) -> Iterator[View]:
     """Yield the views of a value and of everything in it, each object once."""
     visited: dict[int, Any] = {}
     """id() of an object -> the object, which must live on."""
