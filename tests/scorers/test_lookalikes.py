@@ -87,12 +87,14 @@ def test_a_benchmark_of_ones_own_is_not_doubted_because_of_its_ids(root: Path, t
     )
 
 
-def test_data_with_most_columns_of_a_benchmark_can_have_more_of_another_one(root: Path, tmp_path: Path) -> None:
+def test_data_with_most_columns_of_a_benchmark_can_have_more_of_another_one(tmp_path: Path) -> None:
     """HumanEval+ is also published with its inputs as one program of tests, as HumanEval has them."""
     data = tmp_path / "HumanEvalPlus-OriginFmt.jsonl"
     columns = ("task_id", "prompt", "canonical_solution", "entry_point", "test")
     data.write_text(json.dumps(dict.fromkeys(columns, "x")))
-    text = said("humaneval-plus", predictions_of(root, "humaneval"), data)
+    predictions = tmp_path / "predictions.json"
+    predictions.write_text('[{"qid": "HumanEval/0", "predictions": ["x"]}]')
+    text = said("humaneval-plus", predictions, data)
     assert text == "wrong\nThe data looks like that of humaneval: did you mean -b humaneval, or another --data?"
 
 
