@@ -63,21 +63,6 @@ UNREAL_BEFORE = pattern_of_wordings(
 """Before "would be": a condition. "If I had to guess" is not one: it is followed by the answer."""
 DENIED = pattern_of_wordings(r"\W*<said>", said={r"not\b|n't\b|never\b": 17})
 """The beginning of a content that is denied."""
-_NUMERALS = (
-    "zwei deux dos dois два",
-    "drei trois tres tre três три",
-    "vier quatre cuatro quattro quatro четыре",
-    "fünf cinq cinco cinque пять",
-    "sechs seis шесть",
-    "sieben sept siete sette sete семь",
-    "acht huit ocho otto oito восемь",
-    "neun neuf nueve nove девять",
-    "zehn dix diez dieci dez десять",
-)
-NUMERALS = {word: str(number) for number, words in enumerate(_NUMERALS, 2) for word in words.split()}
-"""Numerals of other languages; no words that English has, too ("due", "six")."""
-
-
 UNDECIDED = pattern_of_wordings(r"\b<said>\b", said={r"depend\w*|based on": 7})
 """In the content of a declaration: it leaves the answer open."""
 

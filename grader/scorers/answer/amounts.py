@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from grader.scorers.numbers import Number, as_number, numbers_in, simplify_numbers
 from grader.scorers.patterns import Pattern, heuristic
-from grader.scorers.place_wordings import NUMERALS
 from grader.scorers.plain_text import plain
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from grader.scorers.own_words import OwnWords
     from grader.scorers.places import Claim
 
-_NUMERAL = Pattern(rf"\b(?:{'|'.join(NUMERALS)})\b", 2)
 _LABEL = Pattern(r"^A(?:ns)?:", 2)
 
 
@@ -50,44 +48,42 @@ def read_number(reply: OwnWords, claim: Claim) -> str | None:
         contents = [simplify_numbers(reply.text[slice(*part)]) for part in claim.parts]
         return contents[-1] if all(is_same(content, contents[-1]) for content in contents) else None
     content = reply.text[claim.start : claim.end].strip(" \t\n*_")
-    content = _NUMERAL.sub(lambda m: NUMERALS[m[0].lower()], content)
     match claim.form:
         case "sentence":
             return _number_in_sentence(_without_repeats(simplify_numbers(content)), reply.question)
         case "line":
-            line = _without_repeats(simplify_numbers(_LABEL.sub("", content).lstrip()))
+            line = simplify_numbers(_LABEL.sub("", content).lstrip())
             return line if as_number(line) else None
         case "choice":
             chosen = as_number(content)
             return _with_percent(chosen) if chosen else None
-    # A container, a mark or a declaration.
-    is_on_line = "\n" not in reply.text[claim.outer_span[0] : claim.start]
-    is_last = not reply.text[claim.end :].strip(" $*.\n")
-    return _number_in_form(
-        content.replace("\\n", "\n"), reply.question, is_near=is_on_line or is_last, is_before=claim.is_before
-    )
+    return _number_in_form(reply, claim, _without_repeats(simplify_numbers(content)))
 
 
-def _number_in_form(content: str, question: str, *, is_near: bool, is_before: bool) -> str | None:
-    """Return the number of a form's content: all of it, or one of its last line.
-
-    Of the line, the first number after words such as "about"; its result; the only number that the question does not
-    state; the only number. `is_near`: the content is on the line of the form's words, or ends the reply. Content that
-    is not near can be other text, so it must be a number as a whole. `is_before`: it stands before the form's words.
-    """
-    content = _without_repeats(simplify_numbers(content))
+def _number_in_form(reply: OwnWords, claim: Claim, content: str) -> str | None:
+    """Return the number of a container, a mark or a declaration; `content` is its content in simple numbers."""
     if as_number(content):
         return content
-    if not is_near and not is_before:
-        return None
-    if "\n" in content:
-        lines = [line for line in content.split("\n") if line.strip()]
-        content = lines[-1] if lines else ""
-    numbers = [*numbers_in(content)]
-    if numbers and not is_before and _LEAD.fullmatch(content[: numbers[0].start]) and "=" not in content:
+    is_on_line = "\n" not in reply.text[claim.outer_span[0] : claim.start]
+    is_last = not reply.text[claim.end :].strip(" $*.\n")
+    # What is neither on the line of the form's words nor at the end of the reply can be other text than the answer.
+    return _number_in_last_line(content, reply.question) if is_on_line or is_last else None
+
+
+def _number_in_last_line(content: str, question: str) -> str | None:
+    """Return the number in the last line of a form's content, by the first of these rules that finds one.
+
+    - Only words such as "about" stand before the first number, and there is no equals sign: the first number.
+    - The result of the line, or the only number that the question does not state.
+    - The only number.
+    """
+    lines = [line for line in content.split("\n") if line.strip()]
+    line = lines[-1] if lines else ""
+    numbers = [*numbers_in(line)]
+    if numbers and _LEAD.fullmatch(line[: numbers[0].start]) and "=" not in line:
         return _with_percent(numbers[0])
-    answer = _result_or_only_number(content, numbers, _numbers_of_question(question))
-    return answer or (_result_or_only_number(content, numbers, ()) if is_near else None)
+    answer = _result_or_only_number(line, numbers, _numbers_of_question(question))
+    return answer or _result_or_only_number(line, numbers, ())
 
 
 _LEAD = Pattern(r"(?:[\W_]|\b(?:that|it|about|approximately|around|roughly|minus|negative|usd|eur|is|equal|to)\b)*", 2)
@@ -109,12 +105,11 @@ def _without_repeats(content: str) -> str:
     def merge(m: re.Match[str]) -> str:
         second_text = m["second"].rstrip(".,")
         first, second = as_number(m["first"]), as_number(second_text)
-        if first is None or second is None or not (first.same_amount(second) or second.same_amount(first)):
+        if first is None or second is None or not first.same_amount(second):
             return m[0]
         return m["second"] if "%" in m["first"] else m["first"] + m["second"][len(second_text) :]
 
-    # A number that is stated three times is a pair only after its first two are merged.
-    return _TWICE.sub(merge, _TWICE.sub(merge, content))
+    return _TWICE.sub(merge, content)
 
 
 # --- sentences -------------------------------------------------------------------------------------------------------
@@ -122,7 +117,7 @@ def _without_repeats(content: str) -> str:
 
 def _number_in_sentence(content: str, question: str) -> str | None:
     """Return the number with which a sentence answers the question."""
-    count = _count_of_what_is_asked(content, question)
+    count = _count_of_asked_noun(content, question)
     if count is not None:
         return count
     numbers = [*numbers_in(content)]
@@ -136,18 +131,18 @@ def _number_in_sentence(content: str, question: str) -> str | None:
 
 
 @heuristic("g5-number-with-its-parts")
-def _count_of_what_is_asked(content: str, question: str) -> str | None:
+def _count_of_asked_noun(content: str, question: str) -> str | None:
     """Return the only number of several that counts what the question asks for: "12 apples and 5 pears"."""
-    asked = _ASKED.search(question)
-    if asked is None or _SO.search(content) or "=" in content:
+    asked_words = _HOW_MANY_OF.search(question)
+    if asked_words is None or _THEREFORE.search(content) or "=" in content:
         return None
-    nouns = {_stem(word) for word in asked[1].split()}
-    counts = [(m[1], _stem(m[2]) in nouns) for m in _COUNT.finditer(content)]
-    of_nouns = [count for count, is_asked in counts if is_asked]
-    return of_nouns[0] if len(of_nouns) == 1 and len(counts) > 1 else None
+    nouns = {_stem(word) for word in asked_words[1].split()}
+    counts = [(count[1], _stem(count[2])) for count in _COUNT.finditer(content)]
+    asked_counts = [number for number, noun in counts if noun in nouns]
+    return asked_counts[0] if len(asked_counts) == 1 and len(counts) > 1 else None
 
 
-_ASKED = Pattern(r"\bhow many ((?:[^\W\d]+ ){0,2}[^\W\d]+?)s? (?:are|is|do|did|does|were|was|can|in|on)\b", 2)
+_HOW_MANY_OF = Pattern(r"\bhow many ((?:[^\W\d]+ ){0,2}[^\W\d]+?)s? (?:are|is|do|did|does|were|was|can|in|on)\b", 2)
 _COUNT = Pattern(r"(?<![\w.,$-])(\d[\d,]*(?:\.\d+)?) ([^\W\d]+)")
 _RATE = Pattern(r"(?: [^\W\d]+)? (?:per|each|every|apiece)\b", 2)
 """Words behind a number that make it a rate; public reports need it, none of 19,257 replies."""
@@ -185,7 +180,7 @@ def _last_result(content: str, numbers: list[Number]) -> Number | None:
     results = [number for number in numbers if _RESULT.search(content, max(0, number.start - 3), number.start)]
     if results:
         return results[-1]
-    conclusions = [m.end() for m in _SO.finditer(content)]
+    conclusions = [m.end() for m in _THEREFORE.finditer(content)]
     return next((number for number in numbers if conclusions and number.start >= conclusions[-1]), None)
 
 
@@ -196,7 +191,7 @@ _CONDITION = Pattern(
 )
 """Words of a condition or of another part before a number; public reports need it, 1 of 19,257 replies."""
 _RESULT = Pattern(r"[=≈]\s*$")
-_SO = Pattern(
+_THEREFORE = Pattern(
     r"(?<=\w)[,;]? \b(?:so|thus|hence|therefore|equals|(?:for|making) a total of|"
     r"which (?:is|gives)(?! \S+ (?:\w+ )?(?:more|less|fewer|\w{3,}er|times)\b))\b",
     2,

@@ -72,8 +72,8 @@ def with_judge(
 def _no_judge_notes(number: int) -> list[Note]:
     if not number:
         return []
-    text = f"No judge: {counted(number, 'sample')} are unscored officially, because this protocol's scorer is one."
-    return [Note(f"{text} Give `--judge-model` or `--judge-replies`.", "official")]
+    text = f"No judge: {counted(number, 'sample')} are unscored officially, because this protocol"
+    return [Note(f"{text} is scored by a judge model. Give `--judge-model` or `--judge-replies`.", "official")]
 
 
 def _key(sample: SampleResult) -> str:

@@ -113,20 +113,20 @@ def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
 
     Samples without an answer vote only if no sample has one.
     """
-    scored = [sample for member in members if (sample := member.reading(reading)).is_scored]
+    scored = [sample_reading for member in members if (sample_reading := member.reading(reading)).is_scored]
     if not scored:
         return Observation(value=None, low=0, high=1)
     kind = facts_of(members[0]).kind
     clusters: list[list[Reading]] = []
-    for sample in scored:
-        equal = (cluster for cluster in clusters if _is_equal(sample.answer, cluster[0].answer, kind))
+    for sample_reading in scored:
+        equal = (cluster for cluster in clusters if _is_equal(sample_reading.answer, cluster[0].answer, kind))
         cluster = next(equal, None)
         if cluster is None:
-            clusters.append([sample])
+            clusters.append([sample_reading])
         else:
-            cluster.append(sample)
-    answered = [cluster for cluster in clusters if cluster[0].answer is not None] or clusters
-    credit = max(answered, key=len)[0].points
+            cluster.append(sample_reading)
+    with_answer = [cluster for cluster in clusters if cluster[0].answer is not None]
+    credit = max(with_answer or clusters, key=len)[0].points
     return Observation(value=credit, low=credit, high=credit)
 
 

@@ -87,7 +87,10 @@ def _with_roots(text: str) -> str:
 
 
 def _with_fractions(text: str) -> str:
-    r"""Write `\frac12` as `\frac{1}{2}`; raises IndexError where nothing follows."""
+    r"""Write `\frac12` as `\frac{1}{2}`; raises IndexError where nothing follows.
+
+    The source stops at the first part that is too short: if the part is empty, it fails, else it changes nothing.
+    """
     too_short = [part for part in text.split("\\frac")[1:] if len(part) < 2 and part != "{"]
     if too_short and not too_short[0]:
         raise IndexError("a fraction has no content")

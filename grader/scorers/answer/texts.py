@@ -286,8 +286,6 @@ def is_equal(answer: str, gold: str, comparer: Comparer) -> bool | None:
     answer_number, gold_number = _number(answer), _number(gold)
     if answer_number is not None and gold_number is not None:
         return False
-    if bool(_BARE_LIST.fullmatch(answer)) != bool(_BARE_LIST.fullmatch(gold)) and (answer_number or gold_number):
-        return False
     return comparer.equal(to_latex(answer), to_latex(gold))
 
 
