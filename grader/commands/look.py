@@ -211,7 +211,7 @@ def task_fields(options: Options, qid: str) -> list[tuple[str, str]]:
 def _sample_in_words(run_options: Options, qid: str, number: int, results: Path) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of one sample of a results file. Raises UsageError if it has no such sample."""
     from grader.reports.material import files_of_results
-    from grader.reports.why import facts_of
+    from grader.reports.why import labelled_facts
     from grader.scorers import declarations
     from grader.scorers.registry import scorer_of
     from grader.scorers.report_check import read_report
@@ -227,7 +227,7 @@ def _sample_in_words(run_options: Options, qid: str, number: int, results: Path)
     if (task := material.tasks.get(qid)) is not None:
         yield from _question(task)
     yield from _verdicts(scorer, sample)
-    yield from facts_of(scorer, sample)
+    yield from labelled_facts(scorer, sample)
     yield from _reply_and_program(material, qid, number)
     for gap in material.gaps:
         if gap.kind != "images":

@@ -112,13 +112,11 @@ class Plot:
         curve = self.curve
         table_ks = _table_ks(curve.k)
         indexes = [index for index, k in enumerate(curve.k) if k in table_ks]
-        rows = [
-            [
-                Cell(text=reading),
-                *(Cell(text=NOTHING if values[index][0] is None else f"{values[index][0]:.1f}") for index in indexes),
-            ]
-            for reading, values in (("official", curve.official), ("careful", curve.careful))
-        ]
+        rows = []
+        for reading, points in (("official", curve.official), ("careful", curve.careful)):
+            values = [value for value, _ in points]
+            texts = [NOTHING if values[index] is None else f"{values[index]:.1f}" for index in indexes]
+            rows.append(cells([reading, *texts]))
         columns = [Column(name=f"{curve.prefix}{curve.k[index]}") for index in indexes]
         return Table(title=curve.title, columns=[Column(name="reading", kind="word"), *columns], rows=rows)
 
@@ -158,10 +156,10 @@ class Section:
 
 
 def shows_title(parts: Sequence[Part], index: int) -> bool:
-    """Return whether the title of this table is shown.
+    """Whether a format shows the title of this table.
 
-    The first part of a section is usually described by the section's title. A list that other parts follow is not:
-    one section has both the items that rose and the items that fell.
+    The section's title stands for that of its first part, except for the first of several lists: one section has both
+    the items that rose and the items that fell.
     """
     part = parts[index]
     return index > 0 or (isinstance(part, Table) and part.is_list and len(parts) > 1)

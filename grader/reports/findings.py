@@ -18,7 +18,7 @@ from grader.scorers.registry import scorer_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from grader.results import Pair, Report, SampleResult
+    from grader.results import Metric, Pair, Report, SampleResult
     from grader.scorers.interface import Summary
     from grader.scorers.registry import AnyScorer
 
@@ -51,6 +51,11 @@ class Findings:
     def overall(self) -> dict[str, Pair]:
         """Metric -> its value over all samples, in both readings."""
         return {name: pair for (name, group), pair in self.pairs.items() if group is None}
+
+    @property
+    def partial_metrics(self) -> list[Metric]:
+        """The metrics over all samples from which unscored samples are excluded."""
+        return [metric for metric in self.report.metrics if metric.group is None and metric.is_partial]
 
     @property
     def differences(self) -> dict[str, int]:

@@ -64,7 +64,7 @@ class _Data(NamedTuple):
 
 def gather_tasks(
     report: Report,
-    declared: Benchmark,
+    benchmark: Benchmark,
     file: PredictionFile | None,
     path: Path | None,
     gaps: list[Gap],
@@ -78,41 +78,49 @@ def gather_tasks(
     the content of the graded data; what the prediction file carries; the declared data.
     """
     scorer = scorer_of(report)
+    data = None if rows is None else _Data(rows, path)
     try:
-        data = None if rows is None else _Data(rows, path)
         if data is None and path is None:
-            data = _find_data(report, declared, scorer, folders)
+            data = _data_with_digest(report, benchmark, scorer, folders)
         if data is None:
-            data = _Data(_read_rows(report, declared, scorer, file, path), path)
-        if not _is_unchanged(report, data.rows):
+            data = _Data(_read_rows(report, benchmark, scorer, path, file), path)
+        if not _has_graded_digest(report, data.rows):
             gaps.append(Gap(kind="questions", reason=f"The data ({data.rows.origin}) is not the data that was graded."))
             return ShownTasks()
-        qids = [record.qid for record in file.records] if file else []
-        all_tasks, _ = scorer.complete(declared, data.rows, tasks_of(scorer, declared, report.split, data.rows), qids)
-    except DataUnavailableError:
-        # None of these files has the content of the graded data, or one of them would have been read.
-        changed = next(iter(_candidate_data_files(report, folders)), None)
-        hint = "" if changed is None else f" ({changed.name} beside the results is not the data that was graded.)"
-        why = f"The data of {declared.id} ({report.split}) is not on this machine; give it with --data.{hint}"
-        gaps.append(Gap(kind="questions", reason=why))
+        read_tasks = tasks_of(scorer, benchmark, report.split, data.rows)
+        predicted_qids = [record.qid for record in file.records] if file else []
+        all_tasks, _ = scorer.complete(benchmark, data.rows, read_tasks, predicted_qids)
+    except _UNREADABLE as error:
+        gaps.append(Gap(kind="questions", reason=_why_unreadable(report, benchmark, folders, error)))
         return ShownTasks()
-    except (GradeError, OSError, LookupError, ValueError, TypeError) as error:
-        gaps.append(Gap(kind="questions", reason=f"The data cannot be read: {first_line(error)}"))
-        return ShownTasks()
-    graded = dict.fromkeys(sample.qid for sample in report.samples)
-    tasks = {qid: all_tasks[qid] for qid in graded if qid in all_tasks}
-    if len(tasks) < len(graded):
-        why = f"The data has no row for {len(graded) - len(tasks)} of {len(graded)} {declared.unit}s."
+    graded_qids = dict.fromkeys(sample.qid for sample in report.samples)
+    tasks = {qid: all_tasks[qid] for qid in graded_qids if qid in all_tasks}
+    if len(tasks) < len(graded_qids):
+        missing = len(graded_qids) - len(tasks)
+        why = f"The data has no row for {missing} of {len(graded_qids)} {benchmark.unit}s."
         gaps.append(Gap(kind="questions", reason=why))
     tasks = _with_prompts(tasks, file)
-    column = declared.image_column(report.protocol)
+    column = benchmark.image_column(report.protocol)
     if column is None:
         return ShownTasks(tasks=tasks)
-    images = Images(all_tasks, column, folder_of(declared, report.split, data.path))
+    images = Images(all_tasks, column, folder_of(benchmark, report.split, data.path))
     if images.is_empty:
         why = f"The report has no images, because the data ({data.rows.origin}) has none (column {column})."
         gaps.append(Gap(kind="images", reason=why, is_missing=False))
-    return _with_images(tasks, images, declared.unit, gaps)
+    return _with_images(tasks, images, benchmark.unit, gaps)
+
+
+_UNREADABLE = (GradeError, OSError, LookupError, ValueError, TypeError)
+"""Errors of data that has changed since it was graded, also those that a scorer raises for rows it does not expect."""
+
+
+def _why_unreadable(report: Report, benchmark: Benchmark, folders: Iterable[Path], error: Exception) -> str:
+    if not isinstance(error, DataUnavailableError):
+        return f"The data cannot be read: {first_line(error)}"
+    # None of these files has the content of the graded data, or one of them would have been read.
+    changed = next(iter(_candidate_data_files(report, folders)), None)
+    hint = "" if changed is None else f" ({changed.name} beside the results is not the data that was graded.)"
+    return f"The data of {benchmark.id} ({report.split}) is not on this machine; give it with --data.{hint}"
 
 
 def _candidate_data_files(report: Report, folders: Iterable[Path]) -> list[Path]:
@@ -128,31 +136,31 @@ def _candidate_data_files(report: Report, folders: Iterable[Path]) -> list[Path]
     return [folder / name for folder in dict.fromkeys(folders) if (folder / name).exists()]
 
 
-def _find_data(report: Report, declared: Benchmark, scorer: AnyScorer, folders: Iterable[Path]) -> _Data | None:
+def _data_with_digest(report: Report, benchmark: Benchmark, scorer: AnyScorer, folders: Iterable[Path]) -> _Data | None:
     """Return the first data in these folders with the digest of the graded data."""
     for path in _candidate_data_files(report, folders):
-        with contextlib.suppress(GradeError, OSError, LookupError, ValueError, TypeError):
-            rows = _read_rows(report, declared, scorer, None, path)
-            if _is_unchanged(report, rows):
+        with contextlib.suppress(*_UNREADABLE):  # a file that only has the same name
+            rows = _read_rows(report, benchmark, scorer, path)
+            if _has_graded_digest(report, rows):
                 return _Data(rows, path)
     return None
 
 
 def _read_rows(
-    report: Report, declared: Benchmark, scorer: AnyScorer, file: PredictionFile | None, path: Path | None
+    report: Report, benchmark: Benchmark, scorer: AnyScorer, path: Path | None, file: PredictionFile | None = None
 ) -> Rows:
     """Read the rows as grading does, but with every column. They may be in the predictions, a file, or on the hub."""
     if path is None and file is not None and report.provenance.data_is_carried:
-        carried = scorer.load_scorer_rows(declared, report.split, file)
-        if carried is not None:
-            return carried
-    is_from_hub = path is None and bool(declared.splits[report.split].hub)
+        rows = scorer.load_scorer_rows(benchmark, report.split, file)
+        if rows is not None:
+            return rows
+    is_from_hub = path is None and bool(benchmark.splits[report.split].hub)
     # Grading filled the cache of the hub's client, and a report must not wait for the network.
     with offline() if is_from_hub else contextlib.nullcontext():
-        return rows_of(declared, report.split, report.protocol, path, scorer, wanted=ALL)
+        return rows_of(benchmark, report.split, report.protocol, path, scorer, wanted=ALL)
 
 
-def _is_unchanged(report: Report, rows: Rows) -> bool:
+def _has_graded_digest(report: Report, rows: Rows) -> bool:
     return report.provenance.data_digest in {None, rows.digest}
 
 
@@ -185,7 +193,7 @@ def _with_images(tasks: dict[str, Task], images: Images, unit: str, gaps: list[G
 
 
 def _image_key(picture: Picture) -> str:
-    """Return what is the same for the same image: its path, or a hash of its bytes."""
+    """Return a key that equal images share: the path, or a hash of the bytes."""
     if isinstance(picture, Path):
         return str(picture)
-    return hashlib.sha256(picture).hexdigest()[:24]
+    return hashlib.sha256(picture).hexdigest()

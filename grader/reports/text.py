@@ -13,12 +13,13 @@ def clean(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def truncate(text: str, most: int) -> str:
-    """Return a text of at most `most` characters; one that is cut ends with an ellipsis, after a word if possible."""
-    if len(text) <= most:
+def truncate(text: str, max_length: int) -> str:
+    """Return a text, cut to `max_length` characters: then it ends with an ellipsis, after a word if possible."""
+    if len(text) <= max_length:
         return text
-    words = text[:most].rpartition(" ")[0]
-    return f"{(words if len(words) > most // 2 else text[: most - 1]).rstrip()}…"
+    whole_words = text[:max_length].rpartition(" ")[0]
+    start = whole_words if len(whole_words) > max_length // 2 else text[: max_length - 1]
+    return f"{start.rstrip()}…"
 
 
 def fold(text: str, width: int, indent: str = "") -> list[str]:

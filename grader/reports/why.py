@@ -23,25 +23,29 @@ INFRASTRUCTURE = "infrastructure failed"
 
 
 def why_readings_differ(scorer: AnyScorer, sample: SampleResult, reply: str | None = None) -> str:
-    """Return why the readings differ: the kind of difference, else the words that led each reading to its answer.
+    """Return why the readings differ, in one line without control characters; empty if nothing is known.
 
-    Empty if nothing is known. One line without control characters; words of `reply` or of a program may
-    be in it.
+    It is the kind of difference, if the scorer knows it. Else it is the reason of each reading, after the words of
+    `reply` that led to it; if only one reading has a reason, that one.
     """
     if kind := scorer.sample_details(sample).kind:
         return clean(scorer.words.glossary.get(kind, kind))
     reasons = {name: reason(sample.reading(name), scorer.words.glossary) for name in READINGS}
-    if len(set(reasons.values())) < 2:
+    official, careful = reasons["official"], reasons["careful"]
+    if official == careful:
         return ""
-    if "" in reasons.values():
-        return "".join(reasons.values())
-    words = {name: deciding_words(sample.reading(name), reply) for name in READINGS}
-    headings = {name: f"{name} {words[name]}".rstrip() for name in READINGS}
-    return "; ".join(f"{headings[name]}: {_as_clause(text)}" for name, text in reasons.items())
+    if not official or not careful:
+        return official or careful
+    parts = []
+    for name, text in reasons.items():
+        heading = f"{name} {deciding_words(sample.reading(name), reply)}".rstrip()
+        parts.append(f"{heading}: {_as_clause(text)}")
+    return "; ".join(parts)
 
 
 WORDS_BEFORE = 3
 LONGEST_QUOTE = 60
+"""Characters of a quotation; the words before an answer are at most half of them."""
 _WORD_END = re.compile(r"[^\s.,;:]{0,15}")
 
 
@@ -55,27 +59,34 @@ def deciding_words(reading: Reading, reply: str | None) -> str:
         return ""
     start, end = reading.span
     answer = reply[start:end]
+    ends_in_word = answer and not answer[-1].isspace()
+    word_end = match[0] if ends_in_word and (match := _WORD_END.match(reply, end)) else ""
+    text = clean(f"{_words_before(reply, start, answer)}{answer.strip()}{word_end}").replace("`", "'")
+    quotation = " ".join(text.split())
+    return f"`{truncate(quotation, LONGEST_QUOTE)}`" if quotation else ""
+
+
+def _words_before(reply: str, start: int, answer: str) -> str:
+    """Return the words before an answer on its line, with the blank or the beginning of a word that it continues."""
     leading_blanks = len(answer) - len(answer.lstrip())
     context = reply[max(0, start - LONGEST_QUOTE // 2) : start + leading_blanks]
     line_before = context.rpartition("\n")[2]
-    words_before = " ".join(line_before.split(" ")[-WORDS_BEFORE - 1 :])  # the last one is what the answer continues
-    ends_in_word = answer and not answer[-1].isspace()
-    word_end = match[0] if ends_in_word and (match := _WORD_END.match(reply, end)) else ""
-    quotation = clean(f"{words_before}{answer.strip()}{word_end}").replace("`", "'")
-    return f"`{truncate(' '.join(quotation.split()), LONGEST_QUOTE)}`" if quotation.strip() else ""
+    return " ".join(line_before.split(" ")[-WORDS_BEFORE - 1 :])  # the last one is empty or a beginning
 
 
-def facts_of(scorer: AnyScorer, sample: SampleResult) -> list[tuple[str, str]]:
-    """Return what a scorer knows of a sample, the first call with another answer, and the test that failed."""
+def labelled_facts(scorer: AnyScorer, sample: SampleResult) -> list[tuple[str, str]]:
+    """Return (label, text): the scorer's facts, the first call that returned a wrong result, and the failed test."""
     details = scorer.sample_details(sample)
     facts = list(details.facts)
-    if isinstance(sample.calls, Calls) and (first := sample.calls.first) is not None:
+    if isinstance(sample.calls, Calls) and (call := sample.calls.first) is not None:
         facts += [
-            ("first call with another answer", first.call),
-            ("expected", first.expected),
-            ("returned", first.returned),
+            ("first call with another answer", call.call),
+            ("expected", call.expected),
+            ("returned", call.returned),
         ]
-    return facts + ([("failed test (official run)", details.failed_test)] if details.failed_test else [])
+    if details.failed_test:
+        facts.append(("failed test (official run)", details.failed_test))
+    return facts
 
 
 def outcome_name(scorer: AnyScorer, reading: Reading) -> str:
@@ -111,15 +122,16 @@ def reason(reading: Reading, glossary: Mapping[str, str]) -> str:
 
 def _as_clause(sentence: str) -> str:
     """Return a sentence as a part of another one: without its full stop, its first word in lower case."""
-    word, _, others = sentence.removesuffix(".").partition(" ")
-    is_ordinary_word = word[1:].islower()  # not a letter, a number or an acronym
-    return f"{word[:1].lower() + word[1:] if is_ordinary_word else word} {others}".strip()
+    first_word, _, other_words = sentence.removesuffix(".").partition(" ")
+    if first_word[1:].islower():  # an ordinary word, no letter, number or acronym
+        first_word = first_word[0].lower() + first_word[1:]
+    return f"{first_word} {other_words}".strip()
 
 
 def causes(report: Report) -> dict[str, int]:
     """Return cause -> number of samples, the most frequent cause first."""
-    names = scorer_of(report).words.causes
-    counts = Counter(cause for sample in report.samples if (cause := _cause(sample, names)))
+    cause_of_rule = scorer_of(report).words.causes
+    counts = Counter(cause for sample in report.samples if (cause := _unscored_cause(sample, cause_of_rule)))
     return dict(counts.most_common())
 
 
@@ -146,15 +158,15 @@ def bounds_in_words(metric: Metric) -> str:
     return f"{words}; {metric.dropped} of {total} items left out: too few scored samples"
 
 
-def _cause(sample: SampleResult, names: Mapping[str, str]) -> str:
-    """Return why a sample is unscored, by the rule of its careful reading or else its official one; empty if it is not.
+def _unscored_cause(sample: SampleResult, cause_of_rule: Mapping[str, str]) -> str:
+    """Return why a sample is unscored; empty if it is scored.
 
-    `names`: rule -> cause.
+    The careful reading's cause comes first. Scorers name causes of their own; all other rules are the infrastructure's.
     """
     for name in reversed(READINGS):
         reading = sample.reading(name)
         if reading.outcome is Outcome.UNSCORED:
-            return names.get(reading.rule_name, INFRASTRUCTURE)
+            return cause_of_rule.get(reading.rule_name, INFRASTRUCTURE)
     return ""
 
 
@@ -162,7 +174,7 @@ _PUBLISHED_SCORER = "of the published scorer, bug for bug"
 _PROTOCOL_RULES = "of the rules that the benchmark's protocol names"
 
 
-def about_readings(benchmarks: Iterable[str]) -> str:
+def metrics_lead(benchmarks: Iterable[str]) -> str:
     """Return the sentences above a table of metrics of these benchmarks, given by id."""
     are_bundled = set(benchmarks) <= set(resources.bundled_benchmarks())
     official = _PUBLISHED_SCORER if are_bundled else _PROTOCOL_RULES

@@ -26,7 +26,7 @@ _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def make(document: Document) -> bytes:
-    """Return the document's records, with the columns of all of them. Texts are guarded, numbers unrounded."""
+    """Return the document's records, with the columns of all of them. No text is a formula, no number is rounded."""
     records = list(document.records())
     columns = list(dict.fromkeys(name for record in records for name in record)) or document.columns
     text = io.StringIO(newline="")

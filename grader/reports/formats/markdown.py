@@ -44,7 +44,7 @@ class _Block:
     after: Sequence[Markup] = ()
 
     def lines(self, max_bytes: int) -> list[Markup]:
-        """Return the lines, with as many rows as have at most so many bytes."""
+        """Return all other lines, and the first rows that fit in `max_bytes`, with a note on those that do not."""
         rows: list[Markup] = []
         for row in self.rows:
             max_bytes -= _size([row])
@@ -59,11 +59,11 @@ class _Block:
 
 
 def make(document: Document) -> bytes:
-    """Return the document as GitHub's Markdown, UTF-8, at most 60,000 bytes."""
+    """Return the document as GitHub's Markdown, UTF-8, at most 60,000 bytes: the rows of its longest blocks are cut."""
     blocks = list(_blocks(document))
-    uncut_bytes = sum(_size([*block.before, *block.after]) + CUT_NOTE_BYTES for block in blocks)
-    rows_bytes = _equal_limit([_size(block.rows) for block in blocks], MOST_BYTES - uncut_bytes)
-    text = "\n".join(line for block in blocks for line in (*block.lines(rows_bytes), ""))
+    fixed_bytes = sum(_size([*block.before, *block.after]) + CUT_NOTE_BYTES for block in blocks)
+    max_row_bytes = _max_bytes_per_block([_size(block.rows) for block in blocks], MOST_BYTES - fixed_bytes)
+    text = "\n".join(line for block in blocks for line in (*block.lines(max_row_bytes), ""))
     return re.sub(r"\n{3,}", "\n\n", text).strip().encode() + b"\n"
 
 
@@ -71,45 +71,52 @@ def _size(lines: Sequence[Markup]) -> int:
     return sum(len(line.encode()) + 1 for line in lines)
 
 
-def _equal_limit(sizes: Sequence[int], room: int) -> int:
-    """Return the largest size that each block may have, so that all together fit in `room`: short ones stay whole."""
-    for number, size in enumerate(sorted(sizes)):
-        remaining = len(sizes) - number
-        if size * remaining > room:
-            return max(0, room // remaining)
-        room -= size
+def _max_bytes_per_block(sizes: Sequence[int], total: int) -> int:
+    """Return the largest size of a block with which all fit in `total`: long ones share what short ones leave."""
+    for index, size in enumerate(sorted(sizes)):
+        longer_blocks = len(sizes) - index
+        if size * longer_blocks > total:
+            return max(0, total // longer_blocks)
+        total -= size
     return max(sizes, default=0)
 
 
 def _blocks(document: Document) -> Iterator[_Block]:
     names = Markup(" · ").join(map(heading, document.names))
     yield _Block(before=[Markup("## grade: {}").format(names)])
-    yield from [_Block(before=[prose(document.lead)])] if document.lead else []
+    if document.lead:
+        yield _Block(before=[prose(document.lead)])
     for section, parts in document.for_medium("file"):
-        yield from _section(section, parts)
+        yield from _section_blocks(section, parts)
 
 
-def _section(section: Section, parts: Sequence[Part]) -> Iterator[_Block]:
+def _section_blocks(section: Section, parts: Sequence[Part]) -> Iterator[_Block]:
+    """Yield a section's blocks. Sentences that follow each other are the rows of one block: many of them may be cut."""
     title = heading(section.title)
     if section.is_folded:
         yield _Block(before=[Markup("<details><summary>{}</summary>").format(title)])
     elif title:
-        yield _Block(before=[Markup("### {} {}" if section.sign else "### {}{}").format(Markup(section.sign), title)])  # noqa: S704
-    yield from [_Block(before=[prose(section.lead)])] if section.lead else []
+        sign = f"{section.sign} " if section.sign else ""
+        yield _Block(before=[Markup("### {}{}").format(Markup(sign), title)])  # noqa: S704 - a sign of the grader's own
+    if section.lead:
+        yield _Block(before=[prose(section.lead)])
     sentences: list[Markup] = []
     for index, part in enumerate(parts):
         if isinstance(part, str):
             sentences.append(Markup("- {}").format(prose(part)))
             continue
-        yield from [_Block(rows=sentences)] if sentences else []
-        sentences = []
+        if sentences:
+            yield _Block(rows=sentences)
+            sentences = []
         if isinstance(part, Table):
-            yield _table(part, with_title=shows_title(parts, index))
-    yield from [_Block(rows=sentences)] if sentences else []
-    yield from [_Block(before=[Markup("</details>")])] if section.is_folded else []
+            yield _table_block(part, with_title=shows_title(parts, index))
+    if sentences:
+        yield _Block(rows=sentences)
+    if section.is_folded:
+        yield _Block(before=[Markup("</details>")])
 
 
-def _table(table: Table, *, with_title: bool) -> _Block:
+def _table_block(table: Table, *, with_title: bool) -> _Block:
     rows = table.rows[:MOST_ROWS] if table.is_list else table.rows
     kinds = ("--:" if column.kind == "number" else ":--" for column in table.columns)
     return _Block(
@@ -140,8 +147,8 @@ def _plain(text: str) -> Markup:
     return Markup(text.translate(_STARS))  # noqa: S704 - `_UNSAFE` has found nothing in it
 
 
-def _sentence(text: str, most: int) -> Markup:
-    """Return a sentence as text; one with words of a program as one code span, which breaks none of them."""
-    markup = prose(text, most)
-    is_plain = str(markup) == truncate(" ".join(text.split()), most)
-    return markup if is_plain else code(text, most)
+def _sentence(text: str, limit: int) -> Markup:
+    """Return a sentence as text; the whole as one code span if any part of it would need one, as a quoted program."""
+    markup = prose(text, limit)
+    needs_no_code = str(markup) == truncate(" ".join(text.split()), limit)
+    return markup if needs_no_code else code(text, limit)

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from grader.reports.text import clean
 
-_PART = re.compile(r"(\(?)`([^`]*[^`\s][^`]*)`([.,:;)]*)(?!\S)|(\S+)")
+_PIECE = re.compile(r"(\(?)`([^`]*[^`\s][^`]*)`([.,:;)]*)(?!\S)|(\S+)")
 """Code that a sentence quotes, or a word."""
 _ENDS = re.compile(r"(\(?)(.*[^.,:;)])([.,:;)]*)")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|(?![A-Z]+-)[^\W\d_]+(?:-[^\W\d_]+)+")
@@ -28,7 +28,7 @@ def code(text: str, limit: int = 120) -> Markup:
     """Return a code span of one line, cut at `limit` characters; empty if the text has no visible character."""
     # A bar ends a table cell even in a code span, and parsers treat a backslash before a bar differently. So bars
     # are placed between code spans, as entities.
-    return Markup("&#124;").join(map(_span, _line(text, limit).split("|")))
+    return Markup("&#124;").join(map(_code_span, _line(text, limit).split("|")))
 
 
 def prose(text: str, limit: int = 600) -> Markup:
@@ -36,8 +36,8 @@ def prose(text: str, limit: int = 600) -> Markup:
 
     What the sentence has between back-ticks is one code span. Brackets and punctuation around a word stay outside.
     """
-    parts = _PART.finditer(_line(text, limit))
-    return Markup(" ").join(_part(match, limit, is_first=index == 0) for index, match in enumerate(parts))
+    pieces = _PIECE.finditer(_line(text, limit))
+    return Markup(" ").join(_piece(match, limit, is_first=index == 0) for index, match in enumerate(pieces))
 
 
 def heading(text: str, limit: int = 120) -> Markup:
@@ -52,17 +52,23 @@ def _is_name(word: str) -> bool:
     return _NAME.fullmatch(word) is not None and not any(map(_HASH.fullmatch, parts)) and parts[0].lower() != "www"
 
 
-def _part(match: re.Match[str], limit: int, *, is_first: bool) -> Markup:
+def _piece(match: re.Match[str], limit: int, *, is_first: bool) -> Markup:
     """Return code that a sentence quotes, or a word of it, with the brackets and punctuation around it."""
-    before, quoted, after, word = match.groups()
+    before, content, after, word = match.groups()
     if word is not None:
-        if is_first and _LIST_MARK.fullmatch(word):
-            return code(word, limit)
-        ends = _ENDS.fullmatch(word)
-        before, quoted, after = ends.groups() if ends else ("", word, "")
-        if _is_plain(quoted):
-            return Markup(word)  # noqa: S704 - it has no character with a meaning in Markdown
-    return Markup(before) + code(quoted, limit) + Markup(after)  # noqa: S704 - brackets and punctuation
+        return _prose_word(word, limit, is_first=is_first)
+    return Markup(before) + code(content, limit) + Markup(after)  # noqa: S704 - brackets and punctuation
+
+
+def _prose_word(word: str, limit: int, *, is_first: bool) -> Markup:
+    """Return a plain word as text, any other as code. The first of a line could also begin a list or underline."""
+    if is_first and _LIST_MARK.fullmatch(word):
+        return code(word, limit)
+    ends = _ENDS.fullmatch(word)
+    before, content, after = ends.groups() if ends else ("", word, "")
+    if _is_plain(content):
+        return Markup(word)  # noqa: S704 - it has no character with a meaning in Markdown
+    return Markup(before) + code(content, limit) + Markup(after)  # noqa: S704 - brackets and punctuation
 
 
 def _line(text: str, limit: int) -> str:
@@ -77,7 +83,7 @@ def _is_plain(word: str) -> bool:
     return is_word or word == "=" or _NUMBER.fullmatch(word) is not None
 
 
-def _span(part: str) -> Markup:
+def _code_span(part: str) -> Markup:
     if not part.strip():
         return Markup(part)  # noqa: S704 - blanks
     fence = "`"

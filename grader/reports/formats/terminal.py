@@ -30,11 +30,13 @@ LONGEST = 400
 """Characters of a sentence in a table."""
 LEAST_SENTENCE = 40
 """Where a column of sentences would be narrower than this, each stands below its row."""
+COLUMN_GAP = 2
+"""Characters between two columns: rich pads each by one, and separates them by one."""
 _BREAKABLE_KINDS = ("name", "sentence")
 _BREAK = "\x1f"
 """A blank without width, which rich breaks lines at; it is not printed."""
 _SENTENCE_ROW = "\ue000"
-"""The first cell of a row of rich's table in whose place a sentence stands."""
+"""The first cell of a placeholder row of rich's table: `table_lines` puts the sentence of the row above there."""
 _JOINTS = re.compile(r"(?<=\w)([-_/=]+)(?=\w)")
 """What joins the words of a name."""
 
@@ -51,41 +53,54 @@ def render(document: Document, *, width: int = 100, colour: bool = False, verbos
 
     lines = [bold.format(clean(document.title)), ""]
     for section, parts in document.for_medium("terminal"):
-        groups_note = [] if verbose else _hidden_groups_note(parts)
-        headings = [bold.format(clean(section.title))] if section.title and not groups_note else []
-        lines += [*([""] if lines[-1] else []), *headings, *([prose(section.lead)] if section.lead else [])]
+        # The note names the fields of the groups, so it stands for the section's title, too.
+        groups_note = "" if verbose else _hidden_groups_note(parts)
+        has_heading = bool(section.title) and not groups_note
+        _end_block(lines)
+        if has_heading:
+            lines.append(bold.format(clean(section.title)))
+        if section.lead:
+            lines.append(prose(section.lead))
         for index, part in enumerate(parts):
             if isinstance(part, str):
                 lines.append(prose(part))
             elif isinstance(part, Table) and not (groups_note and part.groups):
-                lines += [""] if lines[-1] and not (index == 0 and headings) else []
+                if index > 0 or not has_heading:
+                    _end_block(lines)
                 title = bold.format(clean(part.title)) if shows_title(parts, index) else ""
-                lines += _table(part, width, colour=colour, title=title)
-        lines += map(prose, groups_note)
+                lines += _titled_table(part, width, colour=colour, title=title)
+        if groups_note:
+            lines.append(prose(groups_note))
     if verbose and (evidence := document.evidence()) is not None:
-        lines += [
-            *([""] if lines[-1] else []),
-            *_table(evidence, width, colour=colour, title=bold.format(clean(evidence.title))),
-        ]
+        _end_block(lines)
+        lines += _titled_table(evidence, width, colour=colour, title=bold.format(clean(evidence.title)))
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _hidden_groups_note(parts: Sequence[Part]) -> list[str]:
-    """Return the line in place of tables with many groups; nothing if they are few."""
+def _end_block(lines: list[str]) -> None:
+    """Add a blank line, unless the last line is one."""
+    if lines[-1]:
+        lines.append("")
+
+
+def _hidden_groups_note(parts: Sequence[Part]) -> str:
+    """Return the line in place of tables with many groups; empty if they are few."""
     groups = [group for part in parts if isinstance(part, Table) for group in part.groups]
     if len(groups) <= MOST_GROUPS:
-        return []
+        return ""
     fields = ", ".join(dict.fromkeys(group.partition("=")[0] for group in groups))
-    return [f"{len(groups)} groups ({clean(fields)}): `-v` shows them here, `-o FILE.html` on a page."]
+    return f"{len(groups)} groups ({clean(fields)}): `-v` shows them here, `-o FILE.html` on a page."
 
 
-def _table(table: Table, width: int, *, colour: bool, title: str) -> Iterator[str]:
-    yield from [title] if title else []
+def _titled_table(table: Table, width: int, *, colour: bool, title: str) -> Iterator[str]:
+    if title:
+        yield title
     yield from table_lines(table, width, colour=colour)
     more = len(table.rows) - MOST_ROWS
     if table.is_list and more > 0:
         yield f"  ... {more:,} more; `-o FILE.json` has all."
-    yield from [wrap(clean(table.note), width)] if table.note else []
+    if table.note:
+        yield wrap(clean(table.note), width)
     yield ""
 
 
@@ -100,18 +115,16 @@ def table_lines(table: Table, width: int, *, colour: bool = False) -> list[str]:
     if columns[-1].kind != "sentence" or _last_column_width(columns, rows, width) >= LEAST_SENTENCE:
         return _block_lines(columns, rows, width, colour=colour)
     sentences = iter([_text(row[-1]) for row in rows])
-    lines = _block_lines(columns[:-1], [row[:-1] for row in rows], width, colour=colour, with_sentence_rows=True)
-    return [
-        part
-        for line in lines
-        for part in (_sentence_lines(next(sentences), width) if line.startswith(_SENTENCE_ROW) else [line])
-    ]
+    lines: list[str] = []
+    for line in _block_lines(columns[:-1], [row[:-1] for row in rows], width, colour=colour, with_sentence_rows=True):
+        lines += _sentence_lines(next(sentences), width) if line.startswith(_SENTENCE_ROW) else [line]
+    return lines
 
 
 def _last_column_width(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> int:
     """Return the width that remains for the last column if the others have one line a row."""
     rows = [cells(column.name for column in columns), *rows]
-    widths = (2 + max(cell_len(_text(row[index])) for row in rows) for index in range(len(columns) - 1))
+    widths = (COLUMN_GAP + max(cell_len(_text(row[index])) for row in rows) for index in range(len(columns) - 1))
     return width - sum(widths)
 
 
@@ -133,15 +146,15 @@ def _block_lines(
     `with_sentence_rows`: each row is followed by one that begins with `_SENTENCE_ROW`.
     """
     lines: list[str] = []
-    for block in _blocks(columns, rows, width):
+    for block in _columns_by_block(columns, rows, width):
         if lines:
             lines.append("")
         lines += _render_block(columns, rows, block, width, colour=colour, with_sentence_rows=with_sentence_rows)
     return lines
 
 
-LONGEST_WHOLE_WORDS = (20, 16, 12, 8, 4)
-"""Longer words of names may be broken: the next number is tried if the numbers need more room."""
+UNBROKEN_LENGTHS = (20, 16, 12, 8, 4)
+"""Characters: longer words of names may be broken. The next length is tried if a block is too wide."""
 
 
 def _render_block(
@@ -155,13 +168,11 @@ def _render_block(
 ) -> list[str]:
     """Return the lines of a block, with names broken as seldom as the terminal's width allows."""
     lines: list[str] = []
-    for longest_whole in LONGEST_WHOLE_WORDS:
-        console = Console(
-            file=io.StringIO(), width=width, force_terminal=colour, color_system="standard" if colour else None,
-            legacy_windows=False, _environ={},
-        )  # fmt: skip
-        grid = _grid(columns, rows, block, longest_whole, with_sentence_rows=with_sentence_rows)
+    for max_unbroken in UNBROKEN_LENGTHS:
+        console = _console(width, colour=colour)
+        grid = _grid(columns, rows, block, max_unbroken, with_sentence_rows=with_sentence_rows)
         console.print(grid, crop=False)
+        # rich has broken lines at the marks that it needed; the others would be seen.
         text = console.file.getvalue().replace(_BREAK, "")  # type: ignore[attr-defined]
         lines = [line.rstrip() for line in text.rstrip("\n").split("\n")]
         if all(cell_len(Text.from_ansi(line).plain) <= width for line in lines):
@@ -169,37 +180,46 @@ def _render_block(
     return lines
 
 
-def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> list[list[int]]:
-    """Return the indexes of the columns of each block: all that are not numbers, and as many numbers as fit.
+def _console(width: int, *, colour: bool) -> Console:
+    """Return a console of rich that writes to memory, and whose output no environment variable changes."""
+    return Console(
+        file=io.StringIO(), width=width, force_terminal=colour, color_system="standard" if colour else None,
+        legacy_windows=False, _environ={},
+    )  # fmt: skip
+
+
+def _columns_by_block(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> list[list[int]]:
+    """Return the indexes of each block's columns: as many columns of numbers as fit, beside all other columns.
 
     Words of names are whole here, unless they take more than a third of the terminal.
     """
     min_widths = [
-        _min_width(column, [row[index] for row in rows], width // 3) + 2 for index, column in enumerate(columns)
+        _min_width(column, [row[index] for row in rows], width // 3) + COLUMN_GAP
+        for index, column in enumerate(columns)
     ]
-    fixed = [index for index, column in enumerate(columns) if column.kind != "number"]
+    repeated = [index for index, column in enumerate(columns) if column.kind != "number"]
     numbers = [index for index, column in enumerate(columns) if column.kind == "number"]
     blocks: list[list[int]] = [[]]
     for number in numbers:
-        needed = sum(min_widths[index] for index in [*fixed, *blocks[-1], number])
-        if blocks[-1] and needed > width + 2:
+        needed = sum(min_widths[index] for index in [*repeated, *blocks[-1], number])
+        if blocks[-1] and needed > width + COLUMN_GAP:  # there is no gap after the last column
             blocks.append([])
         blocks[-1].append(number)
-    return [sorted([*fixed, *block]) for block in blocks]
+    return [sorted([*repeated, *block]) for block in blocks]
 
 
-def _min_width(column: Column, cells: Sequence[Cell], most: int) -> int:
-    """Return the least width of a column: that of its numbers, or of its names' longest word, but at most `most`."""
+def _min_width(column: Column, cells: Sequence[Cell], max_word: int) -> int:
+    """Return the least width of a column: that of its texts, or of its names' longest word, at most `max_word`."""
     if column.kind in _BREAKABLE_KINDS:
         words = (word for text in (column.name, *map(_text, cells)) for word in text.split())
-        return min(max(map(cell_len, words), default=1), most)
+        return min(max(map(cell_len, words), default=1), max_word)
     return max(map(cell_len, [*fold(column.name, HEADING_WIDTH), *map(_text, cells)]))
 
 
-def _breakable(text: str, longest_whole: int) -> str:
+def _breakable(text: str, max_unbroken: int) -> str:
     """Return a name with possible line breaks after the characters that join its words, in longer words only."""
     words = text.split(" ")
-    return " ".join(_JOINTS.sub(rf"\1{_BREAK}", word) if cell_len(word) > longest_whole else word for word in words)
+    return " ".join(_JOINTS.sub(rf"\1{_BREAK}", word) if cell_len(word) > max_unbroken else word for word in words)
 
 
 def _text(cell: Cell) -> str:
@@ -211,7 +231,7 @@ def _grid(
     columns: Sequence[Column],
     rows: Sequence[Sequence[Cell]],
     block: Sequence[int],
-    longest_whole: int,
+    max_unbroken: int,
     *,
     with_sentence_rows: bool,
 ) -> RichTable:
@@ -225,15 +245,15 @@ def _grid(
             vertical="top",
             no_wrap=column.kind not in _BREAKABLE_KINDS,
             overflow="fold",
-            min_width=_min_width(column, [row[index] for row in rows], longest_whole),
+            min_width=_min_width(column, [row[index] for row in rows], max_unbroken),
         )
     for row in rows:
-        grid.add_row(*(_rich_text(row[index], columns[index], longest_whole) for index in block))
+        grid.add_row(*(_rich_text(row[index], columns[index], max_unbroken) for index in block))
         if with_sentence_rows:
             grid.add_row(_SENTENCE_ROW)
     return grid
 
 
-def _rich_text(cell: Cell, column: Column, longest_whole: int) -> Text:
-    text = _breakable(_text(cell), longest_whole) if column.kind == "name" else _text(cell)
+def _rich_text(cell: Cell, column: Column, max_unbroken: int) -> Text:
+    text = _breakable(_text(cell), max_unbroken) if column.kind == "name" else _text(cell)
     return Text(text, "bold" if cell.tone == "strong" else "")

@@ -17,21 +17,24 @@ if TYPE_CHECKING:
 
 
 def brief_of(run: Findings) -> Brief | None:
-    """Return the first metric in a sentence, what is beside it, and the three things that could change a decision."""
+    """Return the first metric in a sentence, its official value and the number of unscored samples, and three hints.
+
+    None: the run has no metrics.
+    """
     if not run.overall:
         return None
     report = run.report
     name, (official, careful) = next(iter(run.overall.items()))
     metric = careful if careful is not None else official
     assert metric is not None
-    unjudged = sum(not sample.careful.is_scored or not sample.official.is_scored for sample in report.samples)
+    unscored = sum(not sample.careful.is_scored or not sample.official.is_scored for sample in report.samples)
     total = counted(len(report.samples), "sample")
     return Brief(
         number=value_text(metric),
         sentence=_metric_sentence(name, metric),
         facts=[
             ("official", f"{value_text(official, run.official_notes)} {_interval_in_brackets(official)}".strip()),
-            ("could not be judged", f"{unjudged:,} of {total}" if unjudged else f"none of {total}"),
+            ("could not be judged", f"{unscored:,} of {total}" if unscored else f"none of {total}"),
         ],
         hints=list(_ranked_hints(run, name))[:3],
     )
@@ -78,8 +81,8 @@ def _unscored_hint(run: Findings) -> Hint:
     It is the last such metric: careful, if one is, because the careful metrics follow the official ones.
     """
     report = run.report
-    partial = [metric for metric in report.metrics if metric.group is None and metric.is_partial]
-    bounds = f" {partial[-1].name} is between {bounds_in_words(partial[-1])}." if partial else ""
+    metric = run.partial_metrics[-1] if run.partial_metrics else None
+    bounds = "" if metric is None else f" {metric.name} is between {bounds_in_words(metric)}."
     return (
         f"{report.unscored:,} of {counted(len(report.samples), 'sample')} could not be judged "
         f"({run.why_unscored}).{bounds}",
@@ -102,7 +105,8 @@ def _outcome_hint(run: Findings) -> Iterator[Hint]:
         for sample in run.report.samples
         if sample.careful.is_scored and sample.careful.points < 1
     )
-    for outcome, number in outcomes.most_common(1):
+    if outcomes:
+        [(outcome, number)] = outcomes.most_common(1)
         name = run.scorer.words.outcomes.get(outcome, outcome)
         yield (
             f"Most frequent outcome without full credit: {name} ({number:,}).",

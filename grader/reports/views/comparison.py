@@ -23,7 +23,7 @@ from grader.reports.document import (
     signed_text,
     with_official_mark,
 )
-from grader.reports.why import about_readings
+from grader.reports.why import metrics_lead
 from grader.results import Metric, other_reading
 from grader.statistics.paired import detectable_in_words
 from grader.wording import counted
@@ -58,7 +58,7 @@ def document(comparison: Comparison, sides: Callable[[], tuple[PageRun, PageRun]
     return Document(
         names=[comparison.benchmark, comparison.split, f"{comparison.protocol}: {a} to {b}"],
         facts=files,
-        lead=about_readings([comparison.benchmark]),
+        lead=metrics_lead([comparison.benchmark]),
         brief=_brief(comparison, has_items=has_items),
         sections=[
             Section(parts=[*_headline_sentence(comparison), *files], media=TEXTS),

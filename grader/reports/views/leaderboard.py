@@ -20,7 +20,7 @@ from grader.reports.document import (
     value_text,
 )
 from grader.reports.views.metrics import change_cell
-from grader.reports.why import about_readings
+from grader.reports.why import metrics_lead
 from grader.results import READINGS, observation_counts
 from grader.wording import counted
 
@@ -47,7 +47,7 @@ def document(leaderboard: Leaderboard, folder: Path | None = None) -> Document:
             ", ".join(dict.fromkeys(board.title for board in leaderboard.boards)),
             f"ordered by the {leaderboard.reading} reading",
         ],
-        lead=about_readings(board.benchmark for board in leaderboard.boards),
+        lead=metrics_lead(board.benchmark for board in leaderboard.boards),
         sections=[*overview, *(_board(board, leaderboard, folder) for board in leaderboard.boards)],
         records=lambda: (row for board in leaderboard.boards for row in _records(board)),
         data=lambda: leaderboard,

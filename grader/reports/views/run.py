@@ -26,9 +26,9 @@ from grader.reports.views.brief import brief_of
 from grader.reports.views.cases import suites
 from grader.reports.views.sample_rows import COLUMNS, evidence_of, records_of, reply_of
 from grader.reports.why import (
-    about_readings,
     bounds_in_words,
     distinguishing_facts,
+    metrics_lead,
     outcome_name,
     why_readings_differ,
 )
@@ -84,7 +84,7 @@ def document(
         names=_names(run.report),
         heading=run.name,
         facts=_facts(run),
-        lead=about_readings([run.report.benchmark]),
+        lead=metrics_lead([run.report.benchmark]),
         brief=brief_of(run),
         sections=[
             *([gate_views.section(gates)] if gates else []),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.reports.document import Column, Table, cells
-from grader.reports.why import deciding_words, facts_of
+from grader.reports.why import deciding_words, labelled_facts
 from grader.results import READINGS
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _evidence(run: Findings, sample: SampleResult, reply: str | None, *, has_gol
     parts = [sample.careful.detail[:LONGEST_DETAIL], deciding_words(sample.careful, reply)]
     has_full_credit = sample.official.credit == 1 and sample.careful.credit == 1
     if not has_full_credit:
-        parts += [f"{name} {text}" for name, text in facts_of(run.scorer, sample)]
+        parts += [f"{name} {text}" for name, text in labelled_facts(run.scorer, sample)]
     evidence = " ".join("; ".join(filter(None, parts)).split())[:LONGEST_EVIDENCE]
     return [item, *gold, _verdict_text(sample.official), _verdict_text(sample.careful), evidence]
 
