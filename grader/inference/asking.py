@@ -70,18 +70,19 @@ def ask_all(
 
 def _pending(selected: Sequence[Conversation], log: Log) -> list[Conversation]:
     """Return the conversations to ask: those that failed before come last, the least recent failure first."""
-    failed = {(qid, sample): number for number, (qid, sample, _) in enumerate(log.failures)}
+    failure_order = {(qid, sample): index for index, (qid, sample, _) in enumerate(log.failures)}
     pending = [conversation for conversation in selected if log.missing(conversation)]
-    return sorted(pending, key=lambda conversation: failed.get((conversation.qid, conversation.sample), -1))
+    return sorted(pending, key=lambda conversation: failure_order.get((conversation.qid, conversation.sample), -1))
 
 
 def resume_advice(selected: Sequence[Conversation], log: Log) -> str:
     """Return, for the error of a run whose files cannot be written, what is in its log, and what to do."""
     done = sum(not log.missing(conversation) for conversation in selected)
     missing = len(selected) - done
-    then = (
+    remaining_work = (
         f"it asks only for the other {missing}" if missing else "it asks for nothing again and writes the predictions"
     )
     return (
-        f"{done} of {len(selected)} samples are kept in {log.path}. Make room, and run the same command again: {then}."
+        f"{done} of {len(selected)} samples are kept in {log.path}. Make room, and run the same command again: "
+        f"{remaining_work}."
     )

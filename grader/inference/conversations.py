@@ -62,11 +62,13 @@ def _make_step(
 ) -> Step:
     """Return the request of one turn for one sample; its messages are built, and its image read, when it is sent."""
     shows_images = turn.shows_images and not request_settings.without_images
+    # Recorded, so that a resumed run notices that the option is another one.
+    image_settings = {"without_images": True} if turn.shows_images and not shows_images else {}
 
     def build(texts: Mapping[str, str]) -> tuple[Message, ...]:
         data = image(task) if shows_images else None
-        picture = None if data is None else Image(data=data, detail=request_settings.image_detail)
-        prompt = Message(role="user", parts=_parts(turn.text(texts), picture))
+        image_part = None if data is None else Image(data=data, detail=request_settings.image_detail)
+        prompt = Message(role="user", parts=_parts(turn.text(texts), image_part))
         return (message("system", request_settings.system), prompt) if request_settings.system else (prompt,)
 
     return Step(
@@ -76,8 +78,7 @@ def _make_step(
         shows_images=shows_images,
         by_coder=turn.by_coder,
         stop=turn.stop,
-        extra_settings=turn.extra_settings
-        | ({"without_images": True} if turn.shows_images and request_settings.without_images else {}),
+        extra_settings=turn.extra_settings | image_settings,
     )
 
 
@@ -90,16 +91,16 @@ def _sample_settings(turn: Turn, request_settings: RequestSettings, sample: int)
     return settings
 
 
-def _parts(text: str, picture: Image | None) -> tuple[Part, ...]:
+def _parts(text: str, image: Image | None) -> tuple[Part, ...]:
     """Return text and image in order: the image first, unless the text marks its position."""
-    if picture is None:
+    if image is None:
         return (Text(text=text.replace(IMAGE, "")),)
     if IMAGE not in text:
-        return (picture, Text(text=text))
+        return (image, Text(text=text))
     pieces = text.split(IMAGE)
     parts: list[Part] = [Text(text=pieces[0])] if pieces[0] else []
     for piece in pieces[1:]:
-        parts += [picture, *([Text(text=piece)] if piece else [])]
+        parts += [image, *([Text(text=piece)] if piece else [])]
     return tuple(parts)
 
 
@@ -107,11 +108,11 @@ class TaskImages:
     """The images of a benchmark's tasks, as bytes of the data."""
 
     def __init__(
-        self, declared: Benchmark, split: str, protocol: str, data_path: Path | None, tasks: Mapping[str, Task]
+        self, benchmark: Benchmark, split: str, protocol: str, data_path: Path | None, tasks: Mapping[str, Task]
     ) -> None:
-        self._column = declared.image_column(protocol)
+        self._column = benchmark.image_column(protocol)
         self._tasks = tasks
-        self._folder = folder_of(declared, split, data_path)
+        self._folder = folder_of(benchmark, split, data_path)
         self._images = Images(tasks, self._column, self._folder) if self._column is not None else None
         # Samples of one task are consecutive, and a request is built more than once.
         self._read = functools.lru_cache(maxsize=_CACHED_IMAGES)(self._read_image)
@@ -120,9 +121,9 @@ class TaskImages:
         """Return a task's image; None if its benchmark or its row has no image."""
         return self._read(task.id)
 
-    def check(self, wanted: Collection[str]) -> None:
+    def check(self, qids: Collection[str]) -> None:
         """Raise InputError if images of these tasks are missing, because a model would guess without them."""
-        if self._images is None or not wanted:
+        if self._images is None or not qids:
             return
         if self._images.is_empty:
             raise InputError(
@@ -131,12 +132,12 @@ class TaskImages:
                     "questions are about. Give data with images, or use --without-images to ask without them."
                 ]
             )
-        tasks = (self._tasks[qid] for qid in wanted)
+        tasks = (self._tasks[qid] for qid in qids)
         missing_ids = [task.id for task in tasks if self._images.has_cell(task) and self._images.picture(task) is None]
         if missing_ids:
-            what = "the image that the data names does not exist, or is not an image"
-            missing = f"{counted(len(missing_ids), 'task')}: {what} (column {self._column}): {listing(missing_ids)}"
-            raise InputError([f"{missing}. {self._remedy()}"])
+            problem = "the image that the data names does not exist, or is not an image"
+            summary = f"{counted(len(missing_ids), 'task')}: {problem} (column {self._column}): {listing(missing_ids)}"
+            raise InputError([f"{summary}. {self._remedy()}"])
 
     def _remedy(self) -> str:
         """Return what helps if images are missing."""
@@ -146,5 +147,5 @@ class TaskImages:
         return f"File names are relative to {self._folder.absolute()}: put the images there, or {option}"
 
     def _read_image(self, qid: str) -> bytes | None:
-        picture = self._images.picture(self._tasks[qid]) if self._images is not None else None
-        return picture.read_bytes() if isinstance(picture, Path) else picture
+        source = self._images.picture(self._tasks[qid]) if self._images is not None else None
+        return source.read_bytes() if isinstance(source, Path) else source

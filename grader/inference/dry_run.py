@@ -44,15 +44,15 @@ def estimate_run(plan: Plan, selected: Sequence[Conversation], log: Log) -> DryR
     """Return the requests that a run would send, given the replies in its log."""
     pending = [(conversation, steps) for conversation in selected if (steps := log.missing(conversation))]
     limits = [step.settings.get("max_tokens") for _, steps in pending for step in steps]
-    text, image, count = _estimate(pending)
+    text_tokens, image_tokens, estimated_count = _estimate(pending)
     total = sum(len(steps) for _, steps in pending)
-    scale = total / count if count else 0.0
+    scale = total / estimated_count if estimated_count else 0.0
     return DryRun(
         requests=total,
         answered_requests=sum(len(conversation.steps) for conversation in selected) - total,
         first_request=_first_request(plan, pending),
-        prompt_tokens=round((text + image) * scale),
-        image_tokens=round(image * scale),
+        prompt_tokens=round((text_tokens + image_tokens) * scale),
+        image_tokens=round(image_tokens * scale),
         max_completion_tokens=None if None in limits else sum(limit or 0 for limit in limits),
     )
 
@@ -68,10 +68,10 @@ def _first_request(plan: Plan, pending: Sequence[tuple[Conversation, list[Step]]
 
 def _estimate(pending: Sequence[tuple[Conversation, list[Step]]]) -> tuple[float, float, int]:
     """Return the text tokens and the image tokens of some evenly spread requests, and the number of these requests."""
-    steps = [step for _, of_one in pending for step in of_one]
-    sampled = steps[:: max(1, len(steps) // _ESTIMATED_REQUESTS)]
-    built = [step.build(_Placeholder()) for step in sampled]
-    return sum(map(_text_tokens, built)), sum(map(_image_tokens, built)), len(sampled)
+    all_steps = [step for _, steps in pending for step in steps]
+    some_steps = all_steps[:: max(1, len(all_steps) // _ESTIMATED_REQUESTS)]
+    prompts = [step.build(_Placeholder()) for step in some_steps]
+    return sum(map(_text_tokens, prompts)), sum(map(_image_tokens, prompts)), len(prompts)
 
 
 def _text_tokens(messages: tuple[Message, ...]) -> float:

@@ -57,15 +57,16 @@ class Log:
         self._reader: BinaryIO | None = None
         self._writer: FileIO | None = None
         self._end = 0
-        self._broken: OSError | None = None
+        self._write_error: OSError | None = None
         try:
             if writes:
                 self._claim(fresh=fresh)
                 self._writer = self._open_writer()
+            # Where nothing is written, `fresh` cannot move an earlier file away: it is not read.
             if path.is_file() and (writes or not fresh):
                 self._reader = path.open("rb")
                 self._read(self._reader, on_reply)
-            if self._writer is not None:
+            if self._writer is not None:  # remove the line that a killed run left incomplete
                 os.ftruncate(self._writer.fileno(), self._end)
         except BaseException:
             self.close()
@@ -96,14 +97,14 @@ class Log:
         """Write a record; return when it is on disk. Raises OSError. Nothing is written after `close`."""
         line = msgspec.json.encode(record) + b"\n"
         with self._lock:
-            if self._broken is not None:
-                raise self._broken
+            if self._write_error is not None:
+                raise self._write_error
             if self._writer is None:
                 return
             try:
                 self._write(self._writer, line)
             except OSError as error:
-                self._broken = error
+                self._write_error = error
                 with contextlib.suppress(OSError):
                     os.ftruncate(self._writer.fileno(), self._end)
                 raise
@@ -157,7 +158,7 @@ class Log:
             raise UsageError(f"-o: {self.path} cannot be written: {error.strerror}.") from error
 
     def _read(self, file: BinaryIO, on_reply: Callable[[Log, RequestRecord], object]) -> None:
-        """Read the records of earlier runs."""
+        """Read the records of earlier runs, without a last line that is incomplete."""
         file.seek(0)
         for number, line in enumerate(iter(file.readline, b""), 1):
             if not line.endswith(b"\n"):

@@ -39,25 +39,25 @@ def write(path: Path, plan: Plan, log: Log) -> OutputSummary:
         return written
     is_lines = path.suffix == ".jsonl"
     with replacing(path) as file:
-        before = b"" if is_lines else b"[\n"
-        for _, of_task in groupby(complete, key=lambda conversation: conversation.qid):
-            for record in _records(list(of_task), plan, log, written):
-                file.write(before + msgspec.json.encode(record))
-                before = b"\n" if is_lines else b",\n"
+        separator = b"" if is_lines else b"[\n"
+        for _, task in groupby(complete, key=lambda conversation: conversation.qid):
+            for record in _records(list(task), plan, log, written):
+                file.write(separator + msgspec.json.encode(record))
+                separator = b"\n" if is_lines else b",\n"
         file.write(b"\n" if is_lines else b"\n]\n")
     return written
 
 
 def _records(task: list[Conversation], plan: Plan, log: Log, written: OutputSummary) -> Iterator[dict[str, Any]]:
-    """Yield one record per task, or one per sample if the samples of a task have different prompts."""
-    replies = [log.reply(each.key(each.steps[-1])) for each in task]
-    texts = [each.steps[-1].text(reply.content or "") for each, reply in zip(task, replies, strict=True)]
+    """Yield one record per task, or one per sample if the samples of a task have different prompts; count them."""
+    last_steps = [conversation.steps[-1] for conversation in task]
+    replies = [log.reply(conversation.key(step)) for conversation, step in zip(task, last_steps, strict=True)]
+    samples = [(reply, step.text(reply.content or "")) for reply, step in zip(replies, last_steps, strict=True)]
     written.predictions += len(replies)
-    written.identical += _identical(replies)
-    whole = list(zip(replies, texts, strict=True))
-    apart = len({reply.prompt for reply in replies}) > 1
-    for part in [[each] for each in whole] if apart else [whole]:
-        yield _record(part, plan)
+    written.identical += _count_identical(replies)
+    has_one_prompt = len({reply.prompt for reply in replies}) == 1
+    for group in [samples] if has_one_prompt else [[sample] for sample in samples]:
+        yield _record(group, plan)
 
 
 def _record(samples: list[tuple[RequestRecord, str]], plan: Plan) -> dict[str, Any]:
@@ -81,10 +81,10 @@ _LONG_TEXT = 100
 """Minimum length in characters for equal samples to be suspicious (two samples "B" are not)."""
 
 
-def _identical(replies: list[RequestRecord]) -> int:
+def _count_identical(replies: list[RequestRecord]) -> int:
     """Count identical samples, which are a sign of an ignored seed or a cache."""
-    sampled = [reply.content for reply in replies if (reply.settings.get("temperature") or 0) > 0]
-    counts = Counter(content for content in sampled if content is not None and len(content) >= _LONG_TEXT)
+    contents = [reply.content for reply in replies if (reply.settings.get("temperature") or 0) > 0]
+    counts = Counter(content for content in contents if content is not None and len(content) >= _LONG_TEXT)
     return sum(count - 1 for count in counts.values())
 
 

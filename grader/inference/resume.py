@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from grader.inference.plan import Conversation, Plan
     from grader.models.model import RequestRecord
 
-_SHOWN = 3
+_MAX_LISTED_IDS = 3
+_MAX_VALUE_CHARS = 60
 
 
 class ResumeCheck:
@@ -26,9 +27,9 @@ class ResumeCheck:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._planned = {(each.qid, each.sample): each for each in plan.conversations}
-        self._qids = {each.qid for each in plan.conversations}
-        self._samples = 1 + max((each.sample for each in plan.conversations), default=-1)
+        self._planned = {(conversation.qid, conversation.sample): conversation for conversation in plan.conversations}
+        self._qids = {conversation.qid for conversation in plan.conversations}
+        self._sample_count = 1 + max((conversation.sample for conversation in plan.conversations), default=-1)
         self._differences: dict[str, list[str]] = defaultdict(list)
 
     def compare(self, log: Log, reply: RequestRecord) -> None:
@@ -52,7 +53,7 @@ class ResumeCheck:
         if conversation is None:
             is_task = reply.qid in self._qids
             yield (
-                f"-n: more than {counted(self._samples, 'sample')} a task"
+                f"-n: more than {counted(self._sample_count, 'sample')} a task"
                 if is_task
                 else "tasks that the data does not have"
             )
@@ -62,7 +63,7 @@ class ResumeCheck:
             yield from self._differences_from_request(log, reply, conversation)
 
     def _differences_from_request(self, log: Log, reply: RequestRecord, conversation: Conversation) -> Iterator[str]:
-        """Yield how the request of a reply differs from that of now, which is built from the replies before it."""
+        """Yield how the request of a reply differs from the planned one, which is built from the replies before it."""
         texts: dict[str, str] = {}
         for step in conversation.steps:
             if step.stage == reply.stage:
@@ -79,27 +80,26 @@ class ResumeCheck:
             yield "prompt: a different text was sent"
 
 
-def _setting_differences(reply: RequestRecord, now: dict[str, object]) -> Iterator[str]:
-    """Yield the settings in which a reply and the request of now differ."""
+def _setting_differences(reply: RequestRecord, planned: dict[str, object]) -> Iterator[str]:
+    """Yield the settings in which a reply and the planned request differ."""
     # Compare after a round trip through JSON, in which tuples become lists.
-    now = msgspec.json.decode(msgspec.json.encode(now))
-    for name in sorted(reply.settings.keys() | now.keys()):
-        before, after = reply.settings.get(name), now.get(name)
-        if before == after:
+    planned = msgspec.json.decode(msgspec.json.encode(planned))
+    for name in sorted(reply.settings.keys() | planned.keys()):
+        logged_value, planned_value = reply.settings.get(name), planned.get(name)
+        if logged_value == planned_value:
             continue
-        # Every sample has a seed of its own, and every task its images.
-        is_per_sample = name in {"seed", "images"} and before is not None and after is not None
-        yield f"{name}: " + (
-            "different ones" if is_per_sample else f"{_value(before)} in the file, {_value(after)} now"
-        )
+        # Every sample has a seed of its own, and every task its images: values of one would mislead.
+        is_per_sample = name in {"seed", "images"} and logged_value is not None and planned_value is not None
+        values = f"{_value_text(logged_value)} in the file, {_value_text(planned_value)} now"
+        yield f"{name}: {'different ones' if is_per_sample else values}"
 
 
-def _value(value: object) -> str:
-    shown = "none" if value is None else str(value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+def _value_text(value: object) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= _MAX_VALUE_CHARS else f"{text[: _MAX_VALUE_CHARS - 3]}..."
 
 
 def _id_list(qids: list[str]) -> str:
     distinct = list(dict.fromkeys(qids))
-    more = f" and {len(distinct) - _SHOWN} more" if len(distinct) > _SHOWN else ""
-    return ", ".join(distinct[:_SHOWN]) + more
+    more = f" and {len(distinct) - _MAX_LISTED_IDS} more" if len(distinct) > _MAX_LISTED_IDS else ""
+    return ", ".join(distinct[:_MAX_LISTED_IDS]) + more

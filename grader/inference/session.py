@@ -66,23 +66,25 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 def prepare(options: InferOptions) -> PreparedRun:
     """Load the tasks and plan the requests. Raises UsageError, InputError, DataUnavailableError."""
     setup = make_setup(Options(**{name: getattr(options, name) for name in _SHARED}))
-    declared, scorer, split, protocol = setup.declared, setup.scorer, setup.split, setup.protocol
+    benchmark, scorer, split, protocol = setup.declared, setup.scorer, setup.split, setup.protocol
     rows = setup.rows(ALL)
-    check_questions(rows, declared)
-    tasks, _ = scorer.complete(declared, rows, tasks_of(scorer, declared, split, rows), None)
-    prompt_options = _prompt_options(options, scorer, protocol, declared, split)
-    pictures = TaskImages(declared, split, protocol, options.data, tasks)
-    request_settings = _request_settings(
-        options, msgspec.structs.replace(scorer.usual_sampling, **declared.inference.declared_settings())
-    )
+    check_questions(rows, benchmark)
+    tasks, _ = scorer.complete(benchmark, rows, tasks_of(scorer, benchmark, split, rows), None)
+    prompt_options = _prompt_options(options, scorer, protocol, benchmark, split)
+    images = TaskImages(benchmark, split, protocol, options.data, tasks)
+    # The benchmark's own settings replace those that its scorer usually has.
+    sampling = msgspec.structs.replace(scorer.usual_sampling, **benchmark.inference.declared_settings())
     plan = conversations.make_plan(
-        tasks, lambda task: scorer.turns(declared, task, prompt_options), pictures.read, request_settings
+        tasks,
+        lambda task: scorer.turns(benchmark, task, prompt_options),
+        images.read,
+        _request_settings(options, sampling),
     )
-    date = declared.columns.date
-    wanted = selected_ids(tasks, setup.options, declared.unit, whole_units=scorer.has_units, date=date)
-    selected = tuple(each for each in plan.conversations if each.qid in wanted)
-    pictures.check({each.qid: None for each in selected if any(step.shows_images for step in each.steps)})
-    return PreparedRun(options=options, benchmark=declared, plan=plan, selected=selected)
+    date = benchmark.columns.date
+    qids = selected_ids(tasks, setup.options, benchmark.unit, whole_units=scorer.has_units, date=date)
+    selected = tuple(conversation for conversation in plan.conversations if conversation.qid in qids)
+    images.check(dict.fromkeys(c.qid for c in selected if any(step.shows_images for step in c.steps)))
+    return PreparedRun(options=options, benchmark=benchmark, plan=plan, selected=selected)
 
 
 def run(prepared: PreparedRun, observer: Observer) -> Result:
@@ -162,14 +164,14 @@ def _check_output(options: InferOptions) -> None:
 
 
 def _prompt_options(
-    options: InferOptions, scorer: AnyScorer, protocol: str, declared: Benchmark, split: str
+    options: InferOptions, scorer: AnyScorer, protocol: str, benchmark: Benchmark, split: str
 ) -> PromptOptions:
     """Return what the user chose of the prompts; raises UsageError if the benchmark has no such mode, or no shots."""
     if options.mode and options.mode not in scorer.modes:
-        known = f"it has {', '.join(scorer.modes)}" if scorer.modes else "it has no modes"
-        raise UsageError(f"--mode {options.mode}: not a mode of {declared.id}; {known}.")
+        modes = f"it has {', '.join(scorer.modes)}" if scorer.modes else "it has no modes"
+        raise UsageError(f"--mode {options.mode}: not a mode of {benchmark.id}; {modes}.")
     if options.shots and "shots" not in scorer.options:
-        raise UsageError(f"--shots: {declared.id} has no demonstrations.")
+        raise UsageError(f"--shots: {benchmark.id} has no demonstrations.")
     return PromptOptions(
         protocol=protocol,
         mode=options.mode or next(iter(scorer.modes), ""),

@@ -54,17 +54,17 @@ def message(role: ChatRole, *parts: str | Image) -> Message:
 
 def wire(messages: tuple[Message, ...], *, short: bool = False) -> list[dict[str, Any]]:
     """Return messages in the form of a chat completion request; `short` describes images in place of their data."""
-    return [{"role": each.role, "content": _content(each, short=short)} for each in messages]
+    return [{"role": turn.role, "content": _content(turn, short=short)} for turn in messages]
 
 
-def _content(each: Message, *, short: bool) -> str | list[dict[str, Any]]:
+def _content(turn: Message, *, short: bool) -> str | list[dict[str, Any]]:
     # A single text is sent as a string, because servers without image support often accept only strings.
-    if len(each.parts) == 1 and isinstance(each.parts[0], Text):
-        return replace_surrogates(each.parts[0].text)
-    return [_part(part, short=short) for part in each.parts]
+    if len(turn.parts) == 1 and isinstance(turn.parts[0], Text):
+        return replace_surrogates(turn.parts[0].text)
+    return [_wire_part(part, short=short) for part in turn.parts]
 
 
-def _part(part: Part, *, short: bool) -> dict[str, Any]:
+def _wire_part(part: Part, *, short: bool) -> dict[str, Any]:
     match part:
         case Text(text=text):
             return {"type": "text", "text": replace_surrogates(text)}
@@ -78,16 +78,16 @@ def plain_text(messages: tuple[Message, ...]) -> str:
     """Return the text of the messages; several messages are marked with their roles."""
     if len(messages) == 1:
         return _text(messages[0])
-    return "\n\n".join(f"[{each.role}]\n{_text(each)}" for each in messages)
+    return "\n\n".join(f"[{turn.role}]\n{_text(turn)}" for turn in messages)
 
 
-def _text(each: Message) -> str:
-    return replace_surrogates("\n".join(part.text for part in each.parts if isinstance(part, Text)))
+def _text(turn: Message) -> str:
+    return replace_surrogates("\n".join(part.text for part in turn.parts if isinstance(part, Text)))
 
 
 def images(messages: tuple[Message, ...]) -> list[Image]:
     """Return the images of the messages, in order."""
-    return [part for each in messages for part in each.parts if isinstance(part, Image)]
+    return [part for turn in messages for part in turn.parts if isinstance(part, Image)]
 
 
 def sha256(image: Image) -> str:

@@ -28,9 +28,9 @@ MAX_WAIT = 3600.0
 MAX_FAILURES_IN_A_ROW = 10
 """After so many tasks failed without a reply in between, no more requests are sent: the cause is not one of them."""
 _PLACEHOLDER_KEY = "no-key"
-_SHORTEST_SECRET = 8
+_MIN_SECRET_CHARS = 8
 """Short keys ("x", "EMPTY") are conventions of local servers; to replace them would damage replies."""
-_ERROR_LIMIT = 300
+_MAX_ERROR_CHARS = 300
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,11 +87,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     def recorded_settings(self) -> dict[str, Any]:
         """Return the settings for the record: what is sent besides the text, and `extra_settings`."""
-        shown = images(self.messages)
-        of_images: dict[str, Any] = {"images": [sha256(image) for image in shown]} if shown else {}
-        if shown and shown[0].detail is not None:
-            of_images["image_detail"] = shown[0].detail
-        return self.fields() | self.extra_settings | of_images
+        sent_images = images(self.messages)
+        image_settings: dict[str, Any] = {"images": [sha256(image) for image in sent_images]} if sent_images else {}
+        if sent_images and sent_images[0].detail is not None:
+            image_settings["image_detail"] = sent_images[0].detail
+        return self.fields() | self.extra_settings | image_settings
 
 
 class RequestRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -182,7 +182,7 @@ class Model:
         from grader.models.transport import Transport
 
         password = public_url_and_password(server.url())[1]
-        secrets = [secret for secret in (key, password) if len(secret) >= _SHORTEST_SECRET]
+        secrets = [secret for secret in (key, password) if len(secret) >= _MIN_SECRET_CHARS]
         self._transport = Transport(server.timeout, secrets)
         self._client = openai.OpenAI(
             http_client=self._transport,
@@ -200,7 +200,7 @@ class Model:
             reply, attempts = Reply(error=self.stopped), 0
         if attempts:
             self._count_failures(request.qid, reply)
-        error = None if reply.error is None else one_line(reply.error, _ERROR_LIMIT)
+        error = None if reply.error is None else one_line(reply.error, _MAX_ERROR_CHARS)
         return RequestRecord(
             qid=request.qid,
             sample=request.sample,
@@ -225,8 +225,8 @@ class Model:
             if len(self._failed) >= MAX_FAILURES_IN_A_ROW:
                 self._stop(f"{MAX_FAILURES_IN_A_ROW} tasks in a row failed, the last: {reply.error}")
 
-    def _stop(self, why: str) -> None:
-        self.stopped = self.stopped or why
+    def _stop(self, reason: str) -> None:
+        self.stopped = self.stopped or reason
         self._is_over.set()
 
     def _ask(self, request: Request) -> tuple[Reply, int]:
@@ -273,7 +273,10 @@ class Model:
         return fields
 
     def _adapt_requests(self, error: openai.APIStatusError, fields: dict[str, Any]) -> bool:
-        """Ask otherwise from now on, if the model has another name for the limit or may go without a temperature."""
+        """Change all further requests if the model refuses a setting; return whether to ask again at once.
+
+        It may have another name for the limit of tokens, or be one that may go without a temperature.
+        """
         if error.status_code not in {400, 422}:
             return False
         if "max_tokens" in fields and "max_completion_tokens" in error_text(error.body):
@@ -334,7 +337,7 @@ def _redirect_target(response: Any, request_url: str) -> str:
     try:
         return public_url_and_password(urljoin(request_url, response.headers.get("location", "")))[0]
     except ValueError:
-        return "an address that is none"
+        return "an invalid address"
 
 
 def _attempts(request: Any) -> int:
@@ -363,7 +366,6 @@ def _is_about_temperature(body: object) -> bool:
 
 def one_line(text: str, limit: int) -> str:
     """Return a text on one line, no longer than `limit`, without control characters."""
-    line = " ".join(
-        "".join(char if char.isprintable() else " " for char in replace_surrogates(text[: limit * 4])).split()
-    )
+    beginning = replace_surrogates(text[: limit * 4])  # blanks become one, so more than `limit` is needed
+    line = " ".join("".join(char if char.isprintable() else " " for char in beginning).split())
     return line if len(line) <= limit else line[: limit - 3] + "..."

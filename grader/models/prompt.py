@@ -25,10 +25,10 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     top_p: float | None = None
     max_tokens: int | None = None
 
-    def settings(self, samples: int) -> dict[str, Any]:
-        """Return the settings for a number of samples per task."""
-        several = samples > 1 and self.temperature_of_several is not None
-        temperature = self.temperature_of_several if several else self.temperature
+    def settings(self, sample_count: int) -> dict[str, Any]:
+        """Return the settings for so many samples per task."""
+        has_several = sample_count > 1 and self.temperature_of_several is not None
+        temperature = self.temperature_of_several if has_several else self.temperature
         return {"temperature": temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
 
 

@@ -104,8 +104,8 @@ def _why_no_answer(answer: str, finish: str, *, has_reasoning: bool) -> str | No
         return "a content filter cut the reply"
     if answer.strip():
         return None
-    what = "has only reasoning" if has_reasoning else "is empty"
-    return f"the reply {what}{': it was cut at the token limit' if finish == 'length' else ''}"
+    defect = "has only reasoning" if has_reasoning else "is empty"
+    return f"the reply {defect}{': it was cut at the token limit' if finish == 'length' else ''}"
 
 
 def error_text(error: object) -> str:

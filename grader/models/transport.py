@@ -78,8 +78,8 @@ class Transport(openai.DefaultHttpxClient):
             for chunk in response.iter_bytes():
                 content += chunk
                 if len(content) > MAX_BYTES:
-                    what = f"a reply of more than {MAX_BYTES >> 20} MB"
-                    raise openai.APIConnectionError(message=what, request=response.request)
+                    problem = f"a reply of more than {MAX_BYTES >> 20} MB"
+                    raise openai.APIConnectionError(message=problem, request=response.request)
                 if time.monotonic() > deadline:
                     raise httpx2.ReadTimeout("the reply was not complete in time", request=response.request)
         finally:

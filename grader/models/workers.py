@@ -35,10 +35,10 @@ def run_in_threads(
         pending.put(job)
     running = min(count, len(jobs))
     for number in range(running):
-        run = threading.Thread(
+        thread = threading.Thread(
             target=_run, args=(work, pending, results, is_over), name=f"request-{number}", daemon=True
         )
-        run.start()
+        thread.start()
     try:
         while running:
             try:

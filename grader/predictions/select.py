@@ -38,45 +38,45 @@ def select(
 ) -> tuple[dict[str, list[str]], list[str]]:
     """Return the predictions of the tasks to grade, by qid in the benchmark's order, and notes.
 
-    A task without predictions is an error, wrong or left out, depending on `--missing`. `unit` is the name of a task in
-    messages, `date` the column with its day, `versions` are other versions of the data with their own ids. Raises
-    InputError, UsageError.
+    A task without predictions is an error, wrong or left out, depending on `--missing`; with `whole_units`, all tasks
+    of its unit are left out. `unit` is the name of a unit in messages, `date` the column with a task's day, `versions`
+    are other versions of the data with their own ids. Raises InputError, UsageError.
     """
-    known = list(tasks)
-    wanted = selected_ids(tasks, options, unit, whole_units=whole_units, date=date)
-    check = compare_qids(file, known)
-    problems = unknown_qid_messages(file, check, known, unit=unit)
-    problems += _version_hint(check.unknown, versions or {}, unit)
-    missing = [qid for qid in check.missing if qid in wanted]
-    if missing and options.missing == "error" and not problems:
-        problems.append(
-            missing_prediction_message(file, msgspec.structs.replace(check, missing=missing), list(wanted), unit=unit)
-        )
-    if problems:
-        raise InputError(problems)
-    predictions = {record.qid: record.predictions for record in file.records}
+    task_ids = list(tasks)
+    selected = selected_ids(tasks, options, unit, whole_units=whole_units, date=date)
+    check = compare_qids(file, task_ids)
+    messages = unknown_qid_messages(file, check, task_ids, unit=unit)
+    messages += _version_hint(check.unknown, versions or {}, unit)
+    missing = [qid for qid in check.missing if qid in selected]
+    if missing and options.missing == "error" and not messages:
+        check = msgspec.structs.replace(check, missing=missing)
+        messages.append(missing_prediction_message(file, check, list(selected), unit=unit))
+    if messages:
+        raise InputError(messages)
     notes = []
-    if len(wanted) < len(known):
-        notes.append(f"{PARTIAL}{_given_options(options)} selects {len(wanted)} of {len(known)} qids.")
+    if len(selected) < len(task_ids):
+        notes.append(f"{PARTIAL}{_selecting_options(options)} selects {len(selected)} of {len(task_ids)} qids.")
     if missing and options.missing == "skip":
-        wanted = _without_incomplete(wanted, missing, tasks, whole_units=whole_units)
-        notes.append(f"{len(missing)} of {len(known)} {unit}s have no prediction and are left out (--missing skip).")
-        if not wanted:
+        selected = _without_incomplete(selected, missing, tasks, whole_units=whole_units)
+        left_out = f"{len(missing)} of {len(task_ids)} {unit}s"
+        notes.append(f"{left_out} have no prediction and are left out (--missing skip).")
+        if not selected:
             raise InputError([f"{file.name}: no {unit} has all its predictions; --missing skip leaves all of them out"])
     elif missing:
-        notes.append(f"{len(missing)} of {len(wanted)} {unit}s have no prediction and count as wrong.")
-    return {qid: predictions.get(qid, []) for qid in wanted}, notes
+        notes.append(f"{len(missing)} of {len(selected)} {unit}s have no prediction and count as wrong.")
+    predictions = {record.qid: record.predictions for record in file.records}
+    return {qid: predictions.get(qid, []) for qid in selected}, notes
 
 
 def _without_incomplete(
-    wanted: Mapping[str, None], missing: Collection[str], tasks: Mapping[str, Task], *, whole_units: bool
+    selected: Mapping[str, None], missing: Collection[str], tasks: Mapping[str, Task], *, whole_units: bool
 ) -> dict[str, None]:
     """Return the tasks that are not `missing`; with `whole_units`, nor in a unit with a missing one."""
     incomplete_units = {tasks[qid].observation if whole_units else qid for qid in missing}
-    return {qid: None for qid in wanted if (tasks[qid].observation if whole_units else qid) not in incomplete_units}
+    return {qid: None for qid in selected if (tasks[qid].observation if whole_units else qid) not in incomplete_units}
 
 
-def _given_options(options: Options) -> str:
+def _selecting_options(options: Options) -> str:
     dates = (f"--{name} {day}" for name, day in (("since", options.since), ("until", options.until)) if day)
     return " ".join(dates) or "--limit or --id"
 
@@ -90,19 +90,19 @@ def selected_ids(
     """
     if options.since or options.until:
         tasks = _tasks_between_days(tasks, options, unit, date)
-    of_unit = {qid: task.observation if whole_units else qid for qid, task in tasks.items()}
-    units = dict.fromkeys(of_unit.values())
+    unit_of = {qid: task.observation if whole_units else qid for qid, task in tasks.items()}
+    units = dict.fromkeys(unit_of.values())
     if options.ids:
-        named = {of_unit.get(qid, qid): qid for qid in options.ids}
-        unknown = [qid for name, qid in named.items() if name not in units]
+        requested_units = {unit_of.get(qid, qid): qid for qid in options.ids}
+        unknown = [qid for unit_id, qid in requested_units.items() if unit_id not in units]
         if unknown:
             raise UsageError(
                 f"--id {unknown[0]}: the benchmark has no such {unit}. `grade show {options.benchmark}` lists the "
                 f"ids. For several {unit}s, repeat the option (--id A --id B)."
             )
-        units = {name: None for name in units if name in named}
+        units = {unit_id: None for unit_id in units if unit_id in requested_units}
     selected_units = set(list(units)[: options.limit])
-    return {qid: None for qid in tasks if of_unit[qid] in selected_units}
+    return {qid: None for qid in tasks if unit_of[qid] in selected_units}
 
 
 def _tasks_between_days(tasks: Mapping[str, Task], options: Options, unit: str, column: str | None) -> dict[str, Task]:
@@ -120,7 +120,7 @@ def _tasks_between_days(tasks: Mapping[str, Task], options: Options, unit: str, 
     selected = {qid: task for qid, task in tasks.items() if since <= days[qid] <= until}
     if not selected:
         first, last = min(days.values()), max(days.values())
-        raise UsageError(f"{_given_options(options)}: no {unit} is of these days; the data has {first} to {last}.")
+        raise UsageError(f"{_selecting_options(options)}: no {unit} is of these days; the data has {first} to {last}.")
     return selected
 
 
@@ -149,7 +149,7 @@ def fingerprint(predictions: Mapping[str, list[str]]) -> str:
 
 
 _SUGGESTIONS = 5
-"""Number of unknown qids that get a "did you mean"; each is compared with up to `_CANDIDATES` known ones."""
+"""Number of unknown qids that get a "did you mean"; each is compared with up to `_CANDIDATES` ids."""
 _CANDIDATES = 2000
 
 _ROW_NUMBERS_HINT = (
@@ -167,91 +167,92 @@ class QidCheck(msgspec.Struct, frozen=True, kw_only=True):
     """In the benchmark's order."""
 
 
-def compare_qids(file: PredictionFile, known: Collection[str]) -> QidCheck:
+def compare_qids(file: PredictionFile, task_ids: Collection[str]) -> QidCheck:
     """Compare the file's qids with the benchmark's; the caller decides whether missing ones are an error."""
-    known_qids = set(known)
+    benchmark_qids = set(task_ids)
     file_qids = {record.qid for record in file.records}
     return QidCheck(
-        unknown=[record.qid for record in file.records if record.qid not in known_qids],
-        missing=[qid for qid in known if qid not in file_qids],
+        unknown=[record.qid for record in file.records if record.qid not in benchmark_qids],
+        missing=[qid for qid in task_ids if qid not in file_qids],
     )
 
 
 def unknown_qid_messages(
-    file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task"
+    file: PredictionFile, check: QidCheck, task_ids: Collection[str], *, unit: str = "task"
 ) -> list[str]:
-    """Return one line for each unknown qid, with the most similar known one; a single line with a count for many.
+    """Return one line for each unknown qid, with the most similar id; a single line with a count for many.
 
     If most are unknown, the last line asks whether the benchmark, the split and the data are right.
     """
     if not check.unknown:
         return []
-    where = {record.qid: record.place("qid") for record in file.records}
-    first = where[check.unknown[0]]
-    number = len(check.unknown)
-    is_majority = 2 * number > len(file.records)
-    if number == len(file.records):
-        both = f"the file has {listing(check.unknown)}, the benchmark {listing(known)}"
-        has_row_numbers = number == len(known) and set(known) == set(map(str, range(number)))
+    positions = {record.qid: record.place("qid") for record in file.records}
+    first = positions[check.unknown[0]]
+    count = len(check.unknown)
+    is_majority = 2 * count > len(file.records)
+    if count == len(file.records):
+        qids = f"the file has {listing(check.unknown)}, the benchmark {listing(task_ids)}"
+        has_row_numbers = count == len(task_ids) and set(task_ids) == set(map(str, range(count)))
         hint = f" {_ROW_NUMBERS_HINT}" if has_row_numbers else ""
-        return [f"{first}: no qid of the file is a {unit} of the benchmark: {both}. {_DATA_HINT}{hint}"]
-    if number > _SUGGESTIONS:
-        problem = f"{number:,} of {len(file.records):,} qids are no {unit} of the benchmark: {listing(check.unknown)}"
-        return [f"{first}: {problem}.{f' {_DATA_HINT}' if is_majority else ''}"]
+        return [f"{first}: no qid of the file is a {unit} of the benchmark: {qids}. {_DATA_HINT}{hint}"]
+    if count > _SUGGESTIONS:
+        summary = f"{count:,} of {len(file.records):,} qids are no {unit} of the benchmark: {listing(check.unknown)}"
+        return [f"{first}: {summary}.{f' {_DATA_HINT}' if is_majority else ''}"]
     lines = []
     for qid in check.unknown:
-        near = _nearest(qid, known)
-        hint = f"; did you mean {quoted(near)}?" if near else ""
-        lines.append(f"{where[qid]}: the benchmark has no {unit} {quoted(qid)}{hint}")
+        similar = _most_similar_id(qid, task_ids)
+        hint = f"; did you mean {quoted(similar)}?" if similar else ""
+        lines.append(f"{positions[qid]}: the benchmark has no {unit} {quoted(qid)}{hint}")
     if is_majority:
-        lines.append(f"{number:,} of {len(file.records):,} qids are unknown. {_DATA_HINT}")
+        lines.append(f"{count:,} of {len(file.records):,} qids are unknown. {_DATA_HINT}")
     return lines
 
 
 def _version_hint(unknown: Collection[str], versions: Mapping[str, Collection[str]], unit: str) -> list[str]:
     """Return which other version of the data has the unknown qids."""
-    numbers = {name: len(set(ids).intersection(unknown)) for name, ids in versions.items()}
+    counts = {name: len(set(ids).intersection(unknown)) for name, ids in versions.items()}
     return [
-        f"{counted(number, unit)} of {name} {'is' if number == 1 else 'are'} not in this data: the file answers "
+        f"{counted(count, unit)} of {name} {'is' if count == 1 else 'are'} not in this data: the file answers "
         f"{name}, so give its data with --data, or leave these records out."
-        for name, number in numbers.items()
-        if number
+        for name, count in counts.items()
+        if count
     ]
 
 
 def missing_prediction_message(
-    file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task"
+    file: PredictionFile, check: QidCheck, task_ids: Collection[str], *, unit: str = "task"
 ) -> str:
     """Return the line that says which tasks have no prediction and what can be done."""
-    number = f"{len(check.missing):,} of {counted(len(known), unit)} without a prediction: {listing(check.missing)}"
+    summary = f"{len(check.missing):,} of {counted(len(task_ids), unit)} without a prediction: {listing(check.missing)}"
     advice = (
         "--missing wrong counts them as wrong, --missing skip leaves them out, --join reads several files as one run"
     )
-    return f"{file.path or file.name}: $: {number}; {advice}"
+    return f"{file.path or file.name}: $: {summary}; {advice}"
 
 
-def _nearest(qid: str, known: Collection[str]) -> str | None:
-    """Return a known qid that differs only by case, blanks or leading zeros, else one with a similar spelling."""
+def _most_similar_id(qid: str, task_ids: Collection[str]) -> str | None:
+    """Return the id of a task that differs only by case, blanks or leading zeros, else one with a similar spelling."""
     import difflib
 
     plain = _plain_qid(qid)
-    for candidate in known:
+    for candidate in task_ids:
         if _plain_qid(candidate) == plain:
             return candidate
     if qid.isdigit():  # every number is similar to some other number
         return None
-    # Comparing takes the square of the length, so only some are compared: those with the same beginning or end.
-    similar = (k for k in known if abs(len(k) - len(qid)) <= 3 and (k[:3] == qid[:3] or k[-3:] == qid[-3:]))
-    near = difflib.get_close_matches(qid[:200], list(islice(similar, _CANDIDATES)), 1, 0.8)
-    return near[0] if near else None
+    # Comparing takes the square of the length, so only some are compared: those with the same beginning or end, and of
+    # an absurdly long id only the beginning. A similarity of 0.8 is one typing error in five characters.
+    candidates = (k for k in task_ids if abs(len(k) - len(qid)) <= 3 and (k[:3] == qid[:3] or k[-3:] == qid[-3:]))
+    matches = difflib.get_close_matches(qid[:200], list(islice(candidates, _CANDIDATES)), 1, 0.8)
+    return matches[0] if matches else None
 
 
 def _plain_qid(qid: str) -> str:
     return qid.strip().casefold().lstrip("0")
 
 
-def selected_part(chosen: Collection[str], known: Collection[str]) -> Part | None:
-    """Return the chosen part of the known ids; None if all were chosen."""
-    if len(chosen) >= len(known):
+def selected_part(selected: Collection[str], task_ids: Collection[str]) -> Part | None:
+    """Return how many of a benchmark's tasks were selected, and a hash of their ids; None if all were."""
+    if len(selected) >= len(task_ids):
         return None
-    return Part(n=len(chosen), of=len(known), ids_hash=ids_hash(chosen))
+    return Part(n=len(selected), of=len(task_ids), ids_hash=ids_hash(selected))
