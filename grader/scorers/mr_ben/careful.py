@@ -148,7 +148,7 @@ def _sentences_that_find_fault(reply: OwnWords, claim: Claim) -> str:
     return "\n".join(text for text in sentences if (read := stance(text)) is None or read.says != "right")
 
 
-def _step(reply: OwnWords, text: str, coding: bool, solution: Solution, claim: Claim, *, prose: bool) -> str | None:
+def _step(reply: OwnWords, raw_text: str, coding: bool, solution: Solution, claim: Claim, *, prose: bool) -> str | None:
     """Return the step that a field names or quotes, for coding the line of the program; with `prose`, that of the body.
 
     The body of a response about a program is not read: its numbers can be those of lines.
@@ -158,21 +158,21 @@ def _step(reply: OwnWords, text: str, coding: bool, solution: Solution, claim: C
     if claim.form != "declaration":
         return None
     if coding:
-        return code_line(_claim_text(reply, text, claim), solution)
+        return code_line(_claim_text(reply, raw_text, claim), solution)
     for _, line in _first_lines(reply, claim):
         if step := step_in_line(line):
             return step
-    return number_of_quoted_step(_claim_text(reply, text, claim), solution)
+    return number_of_quoted_step(_claim_text(reply, raw_text, claim), solution)
 
 
-def _reason(reply: OwnWords, text: str, claim: Claim) -> str | None:
-    content = _claim_text(reply, text, claim).strip(" \t\r\n*_`\"'|}#-")
+def _reason(reply: OwnWords, raw_text: str, claim: Claim) -> str | None:
+    content = _claim_text(reply, raw_text, claim).strip(" \t\r\n*_`\"'|}#-")
     return content if content and claim.form == "declaration" else None
 
 
-def _claim_text(reply: OwnWords, text: str, claim: Claim) -> str:
-    """Return a claim as it is written; a text of JSON without its escapes."""
-    written = text[claim.start : claim.start + len(reply.text[claim.start : claim.end].rstrip())]
+def _claim_text(reply: OwnWords, raw_text: str, claim: Claim) -> str:
+    """Return a claim as it is written in `raw_text`, the text that was read; a text of JSON without its escapes."""
+    written = raw_text[claim.start : claim.start + len(reply.text[claim.start : claim.end].rstrip())]
     if claim.rule == "field":
         try:
             value, _ = json.JSONDecoder(strict=False).raw_decode(written.lstrip())

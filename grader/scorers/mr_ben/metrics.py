@@ -191,13 +191,14 @@ def _row_metrics(
 
 def _parse_rate(row: _Row, group: str | None, reading: ReadingName) -> Metric:
     """Return the share of scored rows whose verdict is read. Bounds: no unscored row is read, or every one is."""
-    unread, scored, rows = row.value.counts.unread, row.value.rows, row.low.rows
-    worst, best = 100 * (1 - (unread + rows - scored) / rows), 100 * (1 - unread / rows)
+    unread, scored_rows = row.value.counts.unread, row.value.rows
+    all_rows = row.low.rows  # the bounds count unscored rows, too
+    worst, best = 100 * (1 - (unread + all_rows - scored_rows) / all_rows), 100 * (1 - unread / all_rows)
     return Metric(
         name=PARSE_RATE,
         reading=reading,
         group=group,
-        value=100 * (1 - unread / scored),
+        value=100 * (1 - unread / scored_rows),
         n=row.n,
-        bounds=(worst, best) if scored < rows else msgspec.UNSET,
+        bounds=(worst, best) if scored_rows < all_rows else msgspec.UNSET,
     )

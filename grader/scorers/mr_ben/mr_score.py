@@ -133,6 +133,7 @@ def mean_metrics(subjects: Sequence[SubjectMetrics]) -> SubjectMetrics:
 
 def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectMetrics, SubjectMetrics]:  # noqa: B008
     """Return the metrics if all unscored rows were wrong, and if all were right."""
+    # A right verdict on an incorrect solution could earn the step and the reason, too.
     without_unscored = counts._replace(step_unscored=0, reason_unscored=0, lost_correct=0, lost_incorrect=0)
     worst = without_unscored._replace(fn=counts.fn + counts.lost_correct, fp=counts.fp + counts.lost_incorrect)
     best = without_unscored._replace(
@@ -147,7 +148,7 @@ def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectMetrics
 def metrics_not_judged(counts: Counts, weights: Weights) -> set[str]:
     """Return the metrics without a value: they need a judge, but no row was judged.
 
-    The other rows needed no judge, and all of them earn nothing.
+    The rows that need no judge are all wrong in these metrics, which would be a meaningless 0.
     """
     if counts.judged:
         return set()
@@ -165,7 +166,7 @@ def jackknife_intervals(
     `rows` is subject -> (question, row's facts); the rows of a question stay together. Returns (subject, or None for
     the mean, metric) -> interval.
     """
-    strata = {subject: _strata(pairs, weights) for subject, pairs in rows.items()}
+    strata = {subject: _stratum_by_metric(pairs, weights) for subject, pairs in rows.items()}
     means: dict[str | None, list[Mapping[str, Stratum]]] = {None: list(strata.values())}
     means |= {subject: [stratum] for subject, stratum in strata.items()}
     return {(subject, name): _interval(name, parts, weights) for subject, parts in means.items() for name in METRICS}
@@ -191,7 +192,7 @@ def _row_counts(row: RowFacts) -> Counts:
     )
 
 
-def _strata(pairs: Sequence[tuple[str, RowFacts]], weights: Weights) -> dict[str, Stratum]:
+def _stratum_by_metric(pairs: Sequence[tuple[str, RowFacts]], weights: Weights) -> dict[str, Stratum]:
     """Return each metric of a subject, and its values without one question; empty if no row is scored.
 
     Two pseudo-questions, one all right and one all wrong, keep an interval from having no width. Each has half as many

@@ -35,7 +35,7 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
 
     Questions that only one run has are left out. Raises ValueError if none is left.
     """
-    subjects = _subjects(before, after, subject)
+    subjects = _kinds_of_subjects(before, after, subject)
     pairs = [_metric_pair(kinds, name, weights) for kinds in subjects]
     value = math.fsum(later - earlier for earlier, later in pairs) / len(pairs)
     total = sum(kinds.total() for kinds in subjects)
@@ -64,12 +64,13 @@ def metric_values(
     before: Rows, after: Rows, name: str, weights: Weights, subject: str | None = None
 ) -> tuple[float, float]:
     """Return the metric before and after, on the questions that both runs have; raises ValueError if there is none."""
-    pairs = [_metric_pair(kinds, name, weights) for kinds in _subjects(before, after, subject)]
+    pairs = [_metric_pair(kinds, name, weights) for kinds in _kinds_of_subjects(before, after, subject)]
     earlier, later = (math.fsum(values) / len(pairs) for values in zip(*pairs, strict=True))
     return earlier, later
 
 
-def _subjects(before: Rows, after: Rows, subject: str | None) -> list[_Kinds]:
+def _kinds_of_subjects(before: Rows, after: Rows, subject: str | None) -> list[_Kinds]:
+    """Return the kinds of questions of each subject, or of one; raises ValueError if the runs share no question."""
     keys = [subject] if subject else before
     subjects = [kinds for key in keys if (kinds := _question_kinds(before.get(key, ()), after.get(key, ())))]
     if not subjects:

@@ -95,16 +95,18 @@ def difference_kind(gold: GoldRow, official: MrBenReading, careful: MrBenReading
         return "headings not read" if not official.raw[0].strip() else "wording of the verdict"
     if gold.correct or careful.correctness != "incorrect":
         return ""
-    scored = official_step_for_score(official.raw[1])
-    credited = reply is not None and is_credited_official(official_decision(reply))
-    if gold.coding and not gold.step.strip() and scored == gold.step and not credited:
-        return "empty gold step"
-    if not gold.coding and (scored == gold.step) != steps_match(careful.step, gold):
+    is_official_step = official_step_for_score(official.raw[1]) == gold.step
+    is_careful_step = steps_match(careful.step, gold)
+    is_credited_by_judge = reply is not None and is_credited_official(official_decision(reply))
+    if not gold.coding and is_official_step != is_careful_step:
         return "bare digit" if official.raw[1].strip().isdigit() else "wording of the step"
+    # Without the judge, an unread line is officially right if the gold line is empty, too.
+    if gold.coding and not is_credited_by_judge and is_official_step and not gold.step.strip():
+        return "empty gold step"
     if reply is not None and (kind := _judge_reply_kind(reply)):
         return kind
-    # Officially, a line counts only if the judge credits it; here, it does if it is the annotated one.
-    return "code line" if gold.coding and not credited and steps_match(careful.step, gold) else ""
+    # Officially, a line of code counts only if the judge credits it; here, it does if it is the gold line.
+    return "code line" if gold.coding and not is_credited_by_judge and is_careful_step else ""
 
 
 def _judge_reply_kind(reply: str) -> str:

@@ -144,7 +144,7 @@ def _official_credit(reply: Response, judge_text: str | None) -> Credit:
     if judge_text is not None or official_letters(reply.official.raw[0]) != "incorrect":
         return credit
     if reply.gold.coding:
-        # The judge would have credited the step, too, unless the line is the gold one.
+        # A line other than the gold one is credited only by the judge.
         return Credit(step=True if credit.step else None, reason=None)
     # A wrong step never earns the reason.
     return Credit(step=credit.step, reason=None if credit.step else False)

@@ -60,8 +60,8 @@ _MENTION = Pattern("|".join(f"(?P<{says}_{number}>{words})" for number, (says, w
 _SHORT = Pattern(
     r"[\W_]*?(?:(?P<right>yes|true|right|valid|accurate|[✓✔✅]|对|是)|(?P<wrong>no|false|[✗✘❌]|否))(?:[\s.,;:!)\]。]|$)"
 )
-_LIMITED = Pattern(r"\b(?:but|however|except|although|though|despite|apart from|with)\b|但|不过")
-_EXCEPT = Pattern(r"\W{1,3}(?:except|apart from|aside from)\b")
+_OBJECTION = Pattern(r"\b(?:but|however|except|although|though|despite|apart from|with)\b|但|不过")
+_EXCEPTION = Pattern(r"\W{1,3}(?:except|apart from|aside from)\b")
 _CHOICE = Pattern(
     r"\b(?:in)?correct\W{0,5}(?:/|\||\bor\b)\W{0,5}(?:incorrect|correct|wrong)\b"
     r"|[\[<]\s*(?:input|insert|state|your)\b|正确\s*[/或]\s*(?:错误|不正确)|^\W*\[\s?\]"
@@ -102,15 +102,22 @@ def _mention(match: re.Match[str], line: str) -> Stance:
 
 
 def _deciding_mention(mentions: list[Stance], line: str) -> Stance:
-    """Let the leading statement decide unless it is withdrawn; without one, all must agree."""
+    """Return what a line says by all its mentions, by the first of these rules that applies.
+
+    - All agree. Then "correct" is hedged if an exception follows: "correct, except for step 3".
+    - The last mention counts if words such as "wait" before it withdraw the others.
+    - The first mention counts if the line begins with it, unless "correct" is followed by a word such as "but".
+    - A line with a doubt among its mentions is one; any other is mixed.
+    """
     first, last = mentions[0], mentions[-1]
     kinds = {mention.says for mention in mentions}
     if len(kinds) == 1:
-        is_limited = first.says == "right" and _EXCEPT.match(line, first.end)
-        return first._replace(says="hedged") if is_limited else first
+        has_exception = first.says == "right" and _EXCEPTION.match(line, first.end)
+        return first._replace(says="hedged") if has_exception else first
     if last.says in ("right", "wrong") and WITHDRAWN.search(line, first.end, last.start):
         return last
-    if first.is_leading and not (first.says == "right" and _LIMITED.search(line, first.end)):
+    has_objection = first.says == "right" and _OBJECTION.search(line, first.end)
+    if first.is_leading and not has_objection:
         return first
     return first._replace(says="doubt" if "doubt" in kinds else "mixed")
 
