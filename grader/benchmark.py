@@ -41,7 +41,7 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """A regular expression for the beginning of that column; its group is the family. Empty: the whole value is."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a pattern that names no family."""
+        """Raise ValueError for a `cluster_pattern` that cannot give a task's cluster."""
         try:
             groups = re.compile(self.cluster_pattern).groups
         except re.error as error:

@@ -124,10 +124,10 @@ def main(context: click.Context) -> None:
     """
     if context.meta[HELP]:
         return
-    if note := resources.narrow_cache():
+    if note := resources.make_cache_private():
         say(note)
     command = main.commands.get(context.invoked_subcommand or "")
-    if command is not None and (option_names(command) or isinstance(command, click.Group)):
+    if command is not None and (options_by_name(command) or isinstance(command, click.Group)):
         _check_variables()
     if command in (run_command, look.check_command, look.show_command, infer.infer_command):
         _configure(context)
@@ -153,7 +153,7 @@ for _command in (
     main.add_command(_command)
 
 
-def option_names(command: click.Command) -> dict[str, click.Option]:
+def options_by_name(command: click.Command) -> dict[str, click.Option]:
     """Return a command's options by their long name (`-k`: `k`), as the config file spells them."""
     return {
         max(parameter.opts, key=len).lstrip("-").replace("-", "_"): parameter
@@ -164,10 +164,10 @@ def option_names(command: click.Command) -> dict[str, click.Option]:
 
 def _name_variables(command: click.Command, prefix: str) -> None:
     """Give every option its environment variable, named after the option."""
-    for name, option in option_names(command).items():
+    for name, option in options_by_name(command).items():
         option.envvar = f"{prefix}_{name.upper()}"
-    for part in command.commands.values() if isinstance(command, click.Group) else ():
-        _name_variables(part, f"{prefix}_{(part.name or '').upper()}")
+    for subcommand in command.commands.values() if isinstance(command, click.Group) else ():
+        _name_variables(subcommand, f"{prefix}_{(subcommand.name or '').upper()}")
 
 
 for _command in main.commands.values():
@@ -178,11 +178,11 @@ for _command in (run_command, look.check_command):
 
 def _variables(command: click.Command, prefix: str) -> Iterator[str]:
     """Yield each option's variable, and the one with click's own name for the option, which click reads as well."""
-    for option in option_names(command).values():
+    for option in options_by_name(command).values():
         yield str(option.envvar)
         yield f"{prefix}_{(option.name or '').upper()}"
-    for part in command.commands.values() if isinstance(command, click.Group) else ():
-        yield from _variables(part, f"{prefix}_{(part.name or '').upper()}")
+    for subcommand in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from _variables(subcommand, f"{prefix}_{(subcommand.name or '').upper()}")
 
 
 def _check_variables() -> None:
@@ -208,7 +208,7 @@ def _configure(context: click.Context) -> None:
     config = defaults.find(Path.cwd())
     if config is None:
         return
-    run_options = option_names(run_command)
+    run_options = options_by_name(run_command)
     defaults.check_values(config, {name: _option_kind(option) for name, option in run_options.items()})
     context.obj = config
     context.default_map = {}
@@ -218,7 +218,7 @@ def _configure(context: click.Context) -> None:
             names -= {"output"}  # in the config file it names reports, for `infer` the prediction file
         context.default_map[command.name or ""] = {
             option.name or "": _value(option, config.values[name], config)
-            for name, option in option_names(command).items()
+            for name, option in options_by_name(command).items()
             if name in names
         }
 

@@ -106,17 +106,17 @@ def cache_folder() -> Path:
     temporary files, which may be deleted at any time.
     """
     path = Path(platformdirs.user_cache_dir("grade"))
-    if _is_usable(path):
+    if _prepare_private(path):
         return path
     return private_folder("grade", f"instead of the cache folder {path}", "a cache folder with XDG_CACHE_HOME")
 
 
 def cache_is_temporary() -> bool:
     """Whether the user's cache folder cannot be written or made private, so that a temporary one is used."""
-    return not _is_usable(Path(platformdirs.user_cache_dir("grade")))
+    return not _prepare_private(Path(platformdirs.user_cache_dir("grade")))
 
 
-def narrow_cache() -> str:
+def make_cache_private() -> str:
     """Take other users' access to an existing cache folder away; return a note, which is empty if they had none."""
     path = Path(platformdirs.user_cache_dir("grade"))
     try:
@@ -135,8 +135,8 @@ def make_private(path: Path) -> int:
     return mode
 
 
-def _is_usable(path: Path) -> bool:
-    """Whether a folder can be written and made private; it is created if it is missing."""
+def _prepare_private(path: Path) -> bool:
+    """Create a folder if it is missing, and make it private; return whether that worked and it can be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
@@ -197,5 +197,5 @@ def free_memory() -> int:
         free.append(int(machine.split("MemAvailable:")[1].split()[0]) << 10)
         group = Path("/sys/fs/cgroup")
         limit, used = (group.joinpath(f"memory.{name}").read_text(encoding="ascii") for name in ("max", "current"))
-        free.append(int(limit) - int(used))  # a limit that is not a number is none
+        free.append(int(limit) - int(used))  # without a limit, `max` is no number
     return min(free, default=0)

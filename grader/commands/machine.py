@@ -108,7 +108,7 @@ def image_clean(everything: bool) -> None:
     """Remove the sandbox images."""
     from grader.sandbox import docker, image, packages
 
-    removed = image.clean(docker.connect(), made_here=everything) if docker.available() else []
+    removed = image.clean(docker.connect(), with_local_bases=everything) if docker.available() else []
     removed += packages.clean() if everything else []
     for name in removed:
         click.echo(f"removed {name}")

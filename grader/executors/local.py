@@ -52,9 +52,9 @@ class Local(Executor):
     def begin(self, lint_jobs: int = 0) -> None:
         """Start, in the background, the sandboxes that lint, judge and answer."""
         if lint_jobs:
-            self.queue.begin("linting", lint_jobs)
-        self.queue.begin("judging")
-        self.queue.begin("answering")
+            self.queue.prestart("linting", lint_jobs)
+        self.queue.prestart("judging")
+        self.queue.prestart("answering")
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[str, Answer | str]]:
         """Yield the answer to every job, or why there is none."""

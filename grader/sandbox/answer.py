@@ -189,7 +189,7 @@ _NOTHING = msgspec.convert({}, Executed)
 """An answer without any observation."""
 
 
-def understand(answer: Answer) -> Executed:
+def parse_answer(answer: Answer) -> Executed:
     """Convert an answer; raises msgspec.ValidationError if it is invalid or empty."""
     executed = msgspec.convert(answer, Executed)
     if executed == _NOTHING:

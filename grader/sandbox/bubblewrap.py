@@ -157,7 +157,10 @@ def readable_paths(python: Interpreter) -> list[Path]:
 
 
 def installed_package_folders(folders: list[Path]) -> list[Path]:
-    """Return the folders of installed packages in `folders`. The grader, with tests and answers, may be in one."""
+    """Return the folders of installed packages in `folders`.
+
+    They are hidden from programs, because the grader may be in one of them, with its tests and answers.
+    """
     names = ("site-packages", "dist-packages")
     patterns = [f"{middle}{name}" for name in names for middle in ("", "python*/")]
     return sorted({path for folder in folders for pattern in patterns for path in folder.glob(pattern)})

@@ -106,7 +106,7 @@ def examine(sandbox: str, *, verbose: bool = False) -> Examination:
         f"{limits.memory_bytes >> 20} MB per program"
     )
     major, minor = map(int, str(greeting["python"]).split(".")[:2])
-    names = ", ".join(package.replace("==", " ") for package in packages.contents((major, minor)))
+    names = ", ".join(package.replace("==", " ") for package in packages.locked_packages((major, minor)))
     lines.append(f"modules  of Python, {names}; a benchmark's `requirements` add to them")
     if verbose:
         system = backend.describe().image or "/usr of this machine, read-only"
@@ -131,9 +131,9 @@ def _docker_line() -> str:
         built = "built" if image.find(client) is not None else "not built yet (`grade image build`)"
     except GradeError as error:
         return f"docker   {error}"
-    return (
-        f"docker   {engine.name} at {engine.address}: engine {version.get('Version', '?')}; image {image.tag()} {built}"
-    )
+    engine_version = version.get("Version", "?")
+    image_state = f"image {image.lookup_tag()} {built}"
+    return f"docker   {engine.name} at {engine.address}: engine {engine_version}; {image_state}"
 
 
 def _bubblewrap_line() -> str:

@@ -182,7 +182,7 @@ class Docker:
         self._runtime = runtime
         self._requirements = requirements
         # The tag names the wanted Python; the image's label says which one is inside.
-        tag = image.tag(python, requirements)
+        tag = image.lookup_tag(python, requirements)
         self._client_lock = threading.Lock()
         self._connected_client: Any = None
         self._image = _find(tag) or self._ensure_image(observer, python)
@@ -262,7 +262,7 @@ class Docker:
         return SandboxProvenance(
             backend=self.name,
             identity=self.identity,
-            image=image.name(self._image.python, self._requirements),
+            image=image.version_tag(self._image.python, self._requirements),
             python=self._image.python,
             engine=self._image.engine,
             runtime=self._runtime or "default",

@@ -62,6 +62,7 @@ LOCAL_BASES = (DEBIAN_BASE, *(base.ubuntu_base for base in BASES.values()))
 def base_image(client: Any, observer: Observer, kind: BaseKind, python: str | None) -> str:
     """Return the reference of a base image that the engine has; raises InfrastructureError.
 
+    `auto` tries a registry, then Ubuntu (if a version is wanted), then Debian; the other kinds have one source each.
     `python` is the wanted version, `3.12`; None: any version.
     """
     wanted = BASES.get(python or DEFAULT_PYTHON)
@@ -72,14 +73,9 @@ def base_image(client: Any, observer: Observer, kind: BaseKind, python: str | No
             f"The registry did not provide {wanted.pinned if wanted else f'an image with Python {python}'}. If no "
             "registry can be reached, `grade image build --base debian` creates a base from a Debian mirror."
         )
-    if (
-        kind == "auto"
-        and python is not None
-        and wanted is not None
-        and _create_ubuntu_base(client, observer, wanted, python)
-    ):
-        return wanted.ubuntu_base
     if kind == "auto":
+        if python is not None and wanted is not None and _create_ubuntu_base(client, observer, wanted, python):
+            return wanted.ubuntu_base
         observer.message(f"The registry did not provide it; the base is a Debian {DEBIAN_SUITE} instead")
     if not exists(client, DEBIAN_BASE):
         _create_debian_base(client, observer)
@@ -200,8 +196,8 @@ LABEL = "org.grade.sandbox"
 PYTHON_LABEL = f"{LABEL}.python"
 
 
-def tag(python: str | None = None, requirements: str = "") -> str:
-    """Return the name to find the image by.
+def lookup_tag(python: str | None = None, requirements: str = "") -> str:
+    """Return the image's name to find it by.
 
     It depends on every file of sandbox_image, on the wanted Python, and on the text of a requirements file.
     """
@@ -209,14 +205,14 @@ def tag(python: str | None = None, requirements: str = "") -> str:
     return f"{REPOSITORY}:{packages.code_digest()}{wanted}{packages.suffix(requirements)}"
 
 
-def name(version: str, requirements: str = "") -> str:
+def version_tag(version: str, requirements: str = "") -> str:
     """Return the image's name that says which Python is inside."""
     return f"{REPOSITORY}:{packages.code_digest()}-python{version}{packages.suffix(requirements)}"
 
 
 def find(client: Any, python: str | None = None, requirements: str = "") -> Any | None:
     """Return the image if it is built, else None."""
-    return _get_image(client, tag(python, requirements))
+    return _get_image(client, lookup_tag(python, requirements))
 
 
 def python_of(labels: Mapping[str, str] | None) -> str:
@@ -264,26 +260,26 @@ def build(
         image, _ = client.images.build(
             fileobj=context,
             custom_context=True,
-            tag=tag(python, requirements),
+            tag=lookup_tag(python, requirements),
             buildargs={"BASE": reference, "UNCOMPILED": "" if packages.is_compiled(site) else "/opt/grade-site"},
             labels={LABEL: "image", PYTHON_LABEL: version},
             network_mode="none",
             rm=True,
             forcerm=True,
         )
-    image.tag(name(version, requirements))
-    observer.message(f"Built {name(version, requirements)}")
+    image.tag(version_tag(version, requirements))
+    observer.message(f"Built {version_tag(version, requirements)}")
     return image
 
 
-def clean(client: Any, *, made_here: bool = False) -> list[str]:
-    """Remove all sandbox images (with `made_here` also the bases created from a mirror); return their names."""
+def clean(client: Any, *, with_local_bases: bool = False) -> list[str]:
+    """Remove all sandbox images (with `with_local_bases` also the bases created from a mirror); return their names."""
     removed = []
     for image in client.images.list(filters={"label": LABEL}):
         for name in image.tags or [image.id]:
             client.images.remove(name, force=True)
             removed.append(name)
-    for name in LOCAL_BASES if made_here else ():
+    for name in LOCAL_BASES if with_local_bases else ():
         if exists(client, name):
             client.images.remove(name, force=True)
             removed.append(name)

@@ -150,7 +150,7 @@ def _install(target: Path, python: tuple[int, int], requirements: str) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     lock = lock_of(python)
     lock_entries = target.with_name(f"{target.name}.requirements")
-    _write_entries(lock_entries, _entries(lock, python), _package_names(requirements))
+    _write_entries(lock_entries, _entries(lock, python), excluded_names=_package_names(requirements))
     options = ["--no-deps", "--require-hashes", "--target", str(partial), "--requirement", str(lock_entries)]
     _pip(options, python, f"sandbox_image/{lock.name}")
     if requirements:
@@ -167,7 +167,7 @@ def _package_names(requirements: str) -> set[str]:
     return {canonicalize_name(match[1]) for match in matches if match}
 
 
-def _write_entries(path: Path, entries: list[str], excluded_names: set[str]) -> None:
+def _write_entries(path: Path, entries: list[str], *, excluded_names: set[str]) -> None:
     """Write entries of a lock, without those of some packages, into a requirements file."""
     lines = [entry for entry in entries if entry.partition("==")[0] not in excluded_names]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -180,7 +180,7 @@ def _add_user_packages(folder: Path, python: tuple[int, int], requirements: str)
         requirements_file = Path(temporary) / "requirements.txt"
         constraints = Path(temporary) / "locked.txt"
         requirements_file.write_text(requirements, encoding="utf-8")
-        _write_entries(constraints, contents(python), _package_names(requirements))
+        _write_entries(constraints, locked_packages(python), excluded_names=_package_names(requirements))
         options = ["--target", str(site), "--requirement", str(requirements_file), "--constraint", str(constraints)]
         _pip(options, python, "the requirements file")
         for path in site.iterdir():
@@ -255,7 +255,7 @@ def _machine() -> str:
     return {"arm64": "aarch64", "AMD64": "x86_64"}.get(machine, machine)
 
 
-def contents(python: tuple[int, int]) -> list[str]:
+def locked_packages(python: tuple[int, int]) -> list[str]:
     """Return the packages inside a sandbox with this Python, as `name==version`."""
     return [entry.partition(" ")[0] for entry in _entries(lock_of(python), python)]
 

@@ -51,10 +51,10 @@ def answer_seconds(limits: Limits) -> float:
     return ANSWER_SECONDS + RUNS_PER_JOB * limits.wall_seconds
 
 
-class _PendingJob:
-    """A job that has no answer yet."""
+class _JobRequest:
+    """A job that has no answer yet, and the future of its answer."""
 
-    __slots__ = ("alone", "attempts", "due", "future", "job", "role")
+    __slots__ = ("attempts", "due", "future", "job", "role", "runs_alone")
 
     def __init__(self, job: Job, loop_delay: float) -> None:
         self.job, self.role, self.future = job, role_of(job), Future[Answer]()
@@ -62,29 +62,29 @@ class _PendingJob:
         """The job with the earliest time comes first."""
         self.attempts = 0
         """Number of supervisors that were lost with it."""
-        self.alone = False
-        """Whether nothing else may run meanwhile, because a busy machine may have stopped it before."""
+        self.runs_alone = False
+        """Whether nothing may run beside it, because a busy machine may have stopped it before."""
 
     @property
     def needs_new(self) -> bool:
         """Whether it needs a sandbox in which nothing has run: a program may leave there what its next run finds."""
-        return self.alone or self.attempts > 0
+        return self.runs_alone or self.attempts > 0
 
 
-class _Member:
-    """A supervisor and its thread, as the queue sees them; `workers` is the number of jobs at a time."""
+class _SupervisorSlot:
+    """A supervisor and its thread, as the queue sees them."""
 
-    __slots__ = ("inbox", "jobs", "number", "pending", "role", "slow", "supervisor", "thread")
+    __slots__ = ("inbox", "is_slow", "job_count", "number", "request", "role", "supervisor", "thread")
 
     def __init__(self, number: int, role: Role) -> None:
         self.number, self.role = number, role
-        self.inbox = SimpleQueue[_PendingJob | None]()
-        """Its next job; None: it ends."""
-        self.pending: _PendingJob | None = None
-        """The job that it has."""
-        self.jobs = 0
+        self.inbox = SimpleQueue[_JobRequest | None]()
+        """Its next request; None: it ends."""
+        self.request: _JobRequest | None = None
+        """The request whose job it does; None: it is idle."""
+        self.job_count = 0
         """Number of jobs that it has got."""
-        self.slow = False
+        self.is_slow = False
         """Whether the program of its job is slow."""
         self.supervisor: Supervisor | None = None
         self.thread: threading.Thread
@@ -96,23 +96,23 @@ class JobQueue:
     def __init__(
         self, backend: Backend, workers: int, answer_seconds: float = ANSWER_SECONDS, *, program_bytes: int = 0
     ) -> None:
-        """`answer_seconds`: time without an answer after which a supervisor is lost.
+        """`workers`: number of jobs at a time. `answer_seconds`: a supervisor without an answer for so long is lost.
 
         `program_bytes`: memory that a program may use. More programs than workers run only where theirs is free.
         """
         self.workers = workers
-        self.lost = 0
+        self.lost_supervisors = 0
         """Number of supervisors that were lost with a job; each such job was tried again or has failed."""
         self.loop_delay = 0.0
         """Seconds by which programs with a loop come after others (see `has_loop`)."""
         self._backend, self._answer_seconds, self._program_bytes = backend, answer_seconds, program_bytes
         self._lock = threading.Lock()
-        self._waiting = collections.deque[_PendingJob]()
-        self._members: list[_Member] = []
-        """The supervisors that can get jobs, the one used last at the end."""
+        self._waiting = collections.deque[_JobRequest]()
+        self._slots: list[_SupervisorSlot] = []
+        """The supervisors that can get jobs; the one that got a job last is at the end."""
         self._threads: set[threading.Thread] = set()
         self._numbers = itertools.count()
-        self._lints = 0
+        self._lint_count = 0
         """Number of lint jobs so far, or announced."""
         self._is_over = False
 
@@ -130,15 +130,15 @@ class JobQueue:
         The future raises SupervisorLostError if the job has lost several supervisors, so that nothing is known of it,
         and InfrastructureError if no supervisor can be started, or the queue was closed.
         """
-        pending = _PendingJob(job, self.loop_delay)
+        request = _JobRequest(job, self.loop_delay)
         with self._lock:
             if self._is_over:
-                pending.future.set_exception(InfrastructureError(STOPPED))
+                request.future.set_exception(InfrastructureError(STOPPED))
             else:
-                self._lints += pending.role == "linting"
-                self._waiting.append(pending)
+                self._lint_count += request.role == "linting"
+                self._waiting.append(request)
                 self._dispatch()
-        return pending.future
+        return request.future
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[str, Answer | str]]:
         """Yield every job's key with its answer, or why it has none, in the order in which they finish.
@@ -159,66 +159,74 @@ class JobQueue:
             error = future.exception()
             yield keys.pop(future), str(error) if isinstance(error, SupervisorLostError) else future.result()
 
-    def begin(self, role: Role, jobs: int = 0) -> None:
-        """Start supervisors of a role in the background: as many as are worth it for `jobs` jobs; 0: many jobs."""
+    def prestart(self, role: Role, lint_jobs: int = 0) -> None:
+        """Start supervisors of a role in the background, so that they are ready when its first jobs come.
+
+        `lint_jobs`: how many lint jobs will come; for a few of them, one linter is started.
+        """
         self._backend.load()
         with self._lock:
             if role == "linting":
-                self._lints = max(self._lints, jobs)
-            missing = self._max_supervisors(role) - sum(member.role == role for member in self._members)
-            room = MAX_SUPERVISORS * self.workers - len(self._members)
+                self._lint_count = max(self._lint_count, lint_jobs)
+            missing = self._max_supervisors(role) - sum(slot.role == role for slot in self._slots)
+            room = MAX_SUPERVISORS * self.workers - len(self._slots)
             for _ in range(0 if self._is_over else min(missing, room)):
-                self._add_member(role)
+                self._add_slot(role)
 
     def finish(self) -> None:
         """Begin to end all supervisors, also those that are busy. Jobs without an answer raise InfrastructureError."""
         with self._lock:
             self._is_over = True
-            unanswered, members = list(self._waiting), list(self._members)
+            unanswered, slots = list(self._waiting), list(self._slots)
             self._waiting.clear()
-            self._members.clear()
-        for member in members:
-            member.inbox.put(None)
-            if member.pending is not None and member.supervisor is not None:
-                member.supervisor.close()
-        for pending in unanswered:
-            pending.future.set_exception(InfrastructureError(STOPPED))
+            self._slots.clear()
+        for slot in slots:
+            slot.inbox.put(None)
+            if slot.request is not None and slot.supervisor is not None:
+                slot.supervisor.close()
+        for request in unanswered:
+            request.future.set_exception(InfrastructureError(STOPPED))
 
     def close(self) -> None:
         """End all supervisors, and wait until they have ended."""
         self.finish()
         while self._threads:
-            next(iter(self._threads)).join()
+            next(iter(self._threads)).join()  # at its end, a thread removes itself (see `_serve`)
 
     # --- who gets what; called with the lock held ---
 
     def _max_supervisors(self, role: Role) -> int:
         """Return how many supervisors of a role are worth starting for jobs that are not slow."""
-        return 1 if role == "linting" and self._lints <= FEW_LINTS else self.workers
+        return 1 if role == "linting" and self._lint_count <= FEW_LINTS else self.workers
 
     def _dispatch(self) -> None:
         """Give waiting jobs to supervisors, as many as may run at a time."""
-        while (pending := self._next_job()) is not None:
-            member = self._idle_member(pending) or self._add_member(pending.role)
-            self._waiting.remove(pending)
-            self._members.remove(member)
-            self._members.append(member)
-            member.pending, member.slow = pending, False
-            member.jobs += 1
-            member.inbox.put(pending)
+        while (request := self._next_job()) is not None:
+            slot = self._idle_slot(request) or self._add_slot(request.role)
+            self._waiting.remove(request)
+            self._slots.remove(slot)
+            self._slots.append(slot)  # now it is the one that got a job last
+            slot.request, slot.is_slow = request, False
+            slot.job_count += 1
+            slot.inbox.put(request)
 
-    def _next_job(self) -> _PendingJob | None:
-        """Return the waiting job that may run now and is due first."""
-        busy = [member for member in self._members if member.pending is not None]
-        if not self._waiting or any(member.pending and member.pending.alone for member in busy):
+    def _next_job(self) -> _JobRequest | None:
+        """Return the waiting job that may run now and is due first.
+
+        A job that runs alone goes before all others, as soon as nothing else runs. Otherwise there is one job a worker;
+        those with a slow program do not count, as long as there is room. Only so many lint as are worth starting.
+        """
+        busy = [slot for slot in self._slots if slot.request is not None]
+        if not self._waiting or any(slot.request and slot.request.runs_alone for slot in busy):
             return None
-        if self._waiting[0].alone:
+        if self._waiting[0].runs_alone:
             return None if busy else self._waiting[0]
-        if len(busy) - sum(member.slow for member in busy) >= self.workers or not self._has_room(len(busy) + 1):
+        busy_workers = sum(not slot.is_slow for slot in busy)
+        if busy_workers >= self.workers or not self._has_room(len(busy) + 1):
             return None
-        may_lint = sum(member.role == "linting" for member in busy) < self._max_supervisors("linting")
-        ready = [pending for pending in self._waiting if may_lint or pending.role != "linting"]
-        return min(ready, key=lambda pending: pending.due, default=None)
+        may_lint = sum(slot.role == "linting" for slot in busy) < self._max_supervisors("linting")
+        ready = [request for request in self._waiting if may_lint or request.role != "linting"]
+        return min(ready, key=lambda request: request.due, default=None)
 
     def _has_room(self, programs: int) -> bool:
         """Whether the machine has room for so many programs at a time."""
@@ -227,146 +235,152 @@ class JobQueue:
         is_free = programs * self._program_bytes <= resources.free_memory()
         return is_free and programs <= MAX_SUPERVISORS * self.workers
 
-    def _idle_member(self, pending: _PendingJob) -> _Member | None:
+    def _idle_slot(self, request: _JobRequest) -> _SupervisorSlot | None:
         """Return an idle supervisor for a job, the one used last."""
         return next(
             (
-                member
-                for member in reversed(self._members)
-                if member.pending is None and member.role == pending.role and not (pending.needs_new and member.jobs)
+                slot
+                for slot in reversed(self._slots)
+                if slot.request is None and slot.role == request.role and not (request.needs_new and slot.job_count)
             ),
             None,
         )
 
-    def _add_member(self, role: Role) -> _Member:
+    def _add_slot(self, role: Role) -> _SupervisorSlot:
         """Start a supervisor. If there are too many, the idle one that was not used for the longest time ends."""
-        if len(self._members) >= MAX_SUPERVISORS * self.workers:
-            idle = next(member for member in self._members if member.pending is None)
-            self._members.remove(idle)
+        if len(self._slots) >= MAX_SUPERVISORS * self.workers:
+            # One is idle: `_has_room` lets fewer jobs run than there are supervisors now.
+            idle = next(slot for slot in self._slots if slot.request is None)
+            self._slots.remove(idle)
             idle.inbox.put(None)
-        member = _Member(next(self._numbers), role)
-        member.thread = threading.Thread(
-            target=self._serve, args=(member,), name=f"{role} {member.number}", daemon=True
-        )
-        self._members.append(member)
-        self._threads.add(member.thread)
-        member.thread.start()
-        return member
+        slot = _SupervisorSlot(next(self._numbers), role)
+        slot.thread = threading.Thread(target=self._serve, args=(slot,), name=f"{role} {slot.number}", daemon=True)
+        self._slots.append(slot)
+        self._threads.add(slot.thread)
+        slot.thread.start()
+        return slot
 
     # --- the thread of a supervisor ---
 
-    def _serve(self, member: _Member) -> None:
+    def _serve(self, slot: _SupervisorSlot) -> None:
         """Start a supervisor, let it do its jobs, and end it.
 
         The system ends a supervisor when the thread that started it ends, so all this is done in one thread.
         """
         try:
-            self._start(member)
-            while (pending := member.inbox.get()) is not None and self._run_job(member, pending):
+            self._start(slot)
+            while (request := slot.inbox.get()) is not None and self._run_job(slot, request):
                 pass
         except BaseException as error:
-            self._fail(member, error)
+            self._fail(slot, error)
         finally:
-            if member.supervisor is not None:
-                member.supervisor.close()
-            self._threads.discard(member.thread)
+            if slot.supervisor is not None:
+                slot.supervisor.close()
+            self._threads.discard(slot.thread)
 
-    def _start(self, member: _Member) -> None:
+    def _start(self, slot: _SupervisorSlot) -> None:
         """Start a supervisor, and check it; raises InfrastructureError."""
-        if member.number == 0:
+        if slot.number == 0:
             # A run whose results are all in the cache starts nothing, and does not wait for this.
             self._backend.reap()
         problem = STOPPED
         for _ in range(MAX_STARTS):
             if self._is_over:
                 break
-            member.supervisor = self._backend.start(member.number, lint=member.role == "linting")
+            slot.supervisor = self._backend.start(slot.number, lint=slot.role == "linting")
             try:
-                problem = self_check.problem(member.supervisor, member.role, self._answer_seconds)
+                problem = self_check.find_problem(slot.supervisor, slot.role, self._answer_seconds)
             except SupervisorLostError as error:
                 problem = f"The sandbox ended before it was ready ({error})."
             if not problem:
                 return
-            member.supervisor.close()
+            slot.supervisor.close()
         raise InfrastructureError(problem)
 
-    def _run_job(self, member: _Member, pending: _PendingJob) -> bool:
+    def _run_job(self, slot: _SupervisorSlot, request: _JobRequest) -> bool:
         """Let a supervisor do a job; return whether it can do another one.
 
         A job that was starved runs once more, with nothing beside it. A supervisor that has done many jobs is replaced.
         """
         try:
-            answer = self._answer(member, pending)
+            answer = self._answer(slot, request)
         except SupervisorLostError as error:
-            self._retry_after_loss(member, pending, str(error))
+            self._retry_after_loss(slot, request, str(error))
             return False
-        can_continue = "retired" not in answer and member.jobs < RENEWED_AFTER
+        can_continue = "retired" not in answer and slot.job_count < RENEWED_AFTER
         with self._lock:
-            # A run that is over gives what it has, because nothing runs again.
-            runs_again = was_starved(answer) and not pending.alone and not self._is_over
+            # When the queue is over, nothing runs again, so the answer of a starved job is the only one.
+            runs_again = was_starved(answer) and not request.runs_alone and not self._is_over
             if runs_again:
-                pending.alone = True
-                pending.job = pending.job | {"alone": True}
-                pending.attempts = 0
-                self._waiting.appendleft(pending)
-            self._release(member, ends=not can_continue)
+                self._request_alone(request)
+            self._release(slot, ends=not can_continue)
         if not runs_again:
-            pending.future.set_result(answer)
+            request.future.set_result(answer)
         return can_continue
 
-    def _release(self, member: _Member, *, ends: bool) -> None:
-        """Note that a supervisor has no job any more; `ends`: and gets no other one. Called with the lock held."""
-        member.pending = None
-        if ends and member in self._members:
-            self._members.remove(member)
+    def _request_alone(self, request: _JobRequest) -> None:
+        """Put a starved job before all others, to run with nothing beside it. Called with the lock held."""
+        request.runs_alone = True
+        request.job = request.job | {"alone": True}
+        request.attempts = 0
+        self._waiting.appendleft(request)
+
+    def _release(self, slot: _SupervisorSlot, *, ends: bool) -> None:
+        """Take a supervisor's request from it, and start the next jobs. Called with the lock held.
+
+        `ends`: the supervisor gets no other job.
+        """
+        slot.request = None
+        if ends and slot in self._slots:
+            self._slots.remove(slot)
         self._dispatch()
 
-    def _answer(self, member: _Member, pending: _PendingJob) -> Answer:
+    def _answer(self, slot: _SupervisorSlot, request: _JobRequest) -> Answer:
         """Return a supervisor's answer to a job; raises SupervisorLostError.
 
         While its program is slow, its core is lent to another job.
         """
-        assert member.supervisor is not None
+        assert slot.supervisor is not None
         if self._is_over:
             raise SupervisorLostError(STOPPED)
-        member.supervisor.send(pending.job, self._answer_seconds)
-        while "slow" in (answer := member.supervisor.receive(self._answer_seconds)):
+        slot.supervisor.send(request.job, self._answer_seconds)
+        while "slow" in (answer := slot.supervisor.receive(self._answer_seconds)):
             with self._lock:
-                member.slow = True
+                slot.is_slow = True
                 self._dispatch()
-            member.supervisor.yield_cores(to_others=True)
-        if member.slow:
-            member.supervisor.yield_cores(to_others=False)
+            slot.supervisor.yield_cores(to_others=True)
+        if slot.is_slow:
+            slot.supervisor.yield_cores(to_others=False)
         if "damaged" in answer:
             raise SupervisorLostError(str(answer["damaged"]))
         return answer
 
-    def _retry_after_loss(self, member: _Member, pending: _PendingJob, reason: str) -> None:
+    def _retry_after_loss(self, slot: _SupervisorSlot, request: _JobRequest, reason: str) -> None:
         """Try the job of a lost supervisor again, but not for ever."""
-        pending.attempts += 1
-        error: Exception | None = SupervisorLostError(reason) if pending.attempts >= MAX_ATTEMPTS else None
+        request.attempts += 1
+        error: Exception | None = SupervisorLostError(reason) if request.attempts >= MAX_ATTEMPTS else None
         with self._lock:
             if self._is_over:
                 error = InfrastructureError(STOPPED)
             else:
-                self.lost += 1
+                self.lost_supervisors += 1
             if error is None:
-                self._waiting.appendleft(pending)
-            self._release(member, ends=True)
+                self._waiting.appendleft(request)
+            self._release(slot, ends=True)
         if error is not None:
-            pending.future.set_exception(error)
+            request.future.set_exception(error)
 
-    def _fail(self, member: _Member, error: BaseException) -> None:
+    def _fail(self, slot: _SupervisorSlot, error: BaseException) -> None:
         """Fail all waiting jobs, because no supervisor can be started. Later jobs try again.
 
-        A supervisor without a job was started ahead (`begin`): nobody waits for it.
+        A supervisor without a job was started ahead (`prestart`): nobody waits for it.
         """
         if not isinstance(error, InfrastructureError):
             error = InfrastructureError(f"{type(error).__name__}: {error}")
         with self._lock:
-            failed = [] if member.pending is None else [member.pending, *self._waiting]
+            failed = [] if slot.request is None else [slot.request, *self._waiting]
             if failed:
                 self._waiting.clear()
-            self._release(member, ends=True)
-        for pending in failed:
-            pending.future.set_exception(error)
+            self._release(slot, ends=True)
+        for request in failed:
+            request.future.set_exception(error)

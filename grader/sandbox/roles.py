@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Role = Literal["linting", "answering", "judging", "official"]
 ROLES: tuple[Role, ...] = get_args(Role)
-ROLE_OF_PART: dict[str, Role] = {
+ROLE_OF_KIND: dict[str, Role] = {
     "run": "official",
     "answer": "answering",
     "record": "judging",
@@ -21,13 +21,13 @@ ROLE_OF_PART: dict[str, Role] = {
     "compare": "judging",
     "lint": "linting",
 }
-"""Part of a job -> its role; if a job has several parts, the first one here decides."""
+"""Kind of job -> its role; if a job is of several kinds, the first one here decides."""
 
 
 def role_of(job: Mapping[str, object]) -> Role:
     """Return the role of a job; raises ValueError if it asks for nothing."""
-    for part, role in ROLE_OF_PART.items():
-        if job.get(part):
+    for kind, role in ROLE_OF_KIND.items():
+        if job.get(kind):
             return role
     raise ValueError("a job that asks for nothing")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import msgspec
 
 from grader.sandbox import values
-from grader.sandbox.answer import Executed, understand
+from grader.sandbox.answer import Executed, parse_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,17 +42,17 @@ class Check(NamedTuple):
     def is_passed(self, answer: Answer) -> bool:
         """Whether the sandbox has answered as expected."""
         try:
-            return self.is_as_expected(understand(answer), self.is_right)
+            return self.is_as_expected(parse_answer(answer), self.is_right)
         except (msgspec.ValidationError, AssertionError, ValueError, TypeError, KeyError):
             return False
 
 
-def problem(supervisor: Supervisor, role: Role, timeout: float) -> str:
+def find_problem(supervisor: Supervisor, role: Role, timeout: float) -> str:
     """Return what a new supervisor misjudges; empty if nothing. Raises SupervisorLostError."""
     for check in checks(role):
         supervisor.send(check.job, timeout)
         while "slow" in (answer := supervisor.receive(timeout)):
-            pass
+            pass  # it only announces that the answer will take longer
         if not check.is_passed(answer):
             return PROBLEM.format(program="right" if check.is_right else "wrong", kind=check.kind)
     return ""
@@ -62,9 +62,9 @@ def checks(role: Role) -> Iterator[Check]:
     """Yield the checks of a role, a right and a wrong program for each kind of job."""
     for kind in _KINDS[role]:
         for is_right in (True, False):
-            part, is_as_expected = _PARTS[kind]
+            make_job, is_as_expected = _JOBS[kind]
             # Alone, a program has time enough also on a busy machine.
-            job = {"id": 0, "cpu": 10.0, "wall": 60.0, "alone": True, **part(is_right)}
+            job = {"id": 0, "cpu": 10.0, "wall": 60.0, "alone": True, **make_job(is_right)}
             yield Check(kind, is_right, cast("Job", job), is_as_expected)
 
 
@@ -173,7 +173,7 @@ _KINDS: dict[Role, tuple[str, ...]] = {
     "judging": ("record", "judge", "compare"),
     "official": ("run",),
 }
-_PARTS: dict[str, tuple[Callable[[bool], dict[str, Any]], Callable[[Executed, bool], bool]]] = {
+_JOBS: dict[str, tuple[Callable[[bool], dict[str, Any]], Callable[[Executed, bool], bool]]] = {
     "lint": (_lint, _lints_correctly),
     "record": (_record, _records_correctly),
     "answer": (_answer, _answers_correctly),
@@ -182,3 +182,4 @@ _PARTS: dict[str, tuple[Callable[[bool], dict[str, Any]], Callable[[Executed, bo
     "compare": (_compare, _compares_correctly),
     "run": (_run, _runs_correctly),
 }
+"""Kind of job -> what makes the job for the right or the wrong program, and the test of its answer."""

@@ -23,20 +23,21 @@ CALM_RUN_SECONDS = 0.02
 def was_starved(answer: Answer) -> bool:
     """Whether a run ended for a reason that the machine or another program may have caused.
 
-    Answers that the tests have refused (`confirmed` is false) stay wrong, however judging them ended.
+    Another run could not help an answer that the tests have found to be wrong (`confirmed` is false).
     """
-    for part in ("run", "record", "answer", "judge", "compare"):
-        run = answer.get(part)
-        if isinstance(run, dict) and run.get("confirmed") is not False:
+    for kind in ("run", "record", "answer", "judge", "compare"):
+        execution = answer.get(kind)
+        if isinstance(execution, dict) and execution.get("confirmed") is not False:
             with contextlib.suppress(KeyError, TypeError):
-                if _is_starved(run["evidence"], CALM_RUN_SECONDS if part == "run" else CALM_SECONDS):
+                if _is_starved(execution["evidence"], CALM_RUN_SECONDS if kind == "run" else CALM_SECONDS):
                     return True
     return False
 
 
 def _is_starved(evidence: Mapping[str, Any], calm_seconds: float) -> bool:
+    """Whether a process may have ended because of the machine; it waited for less than `calm_seconds` on a calm one."""
     if evidence["stopped"] is None:
-        # Without memory, a machine kills what has exceeded no limit.
+        # SIGKILL without the sandbox's own out-of-memory event: the machine was out of memory.
         return bool(evidence["status"] == KILLED and not evidence["oom"])
     # Blocked on a machine that had time for it: the program itself sleeps.
     is_asleep = evidence["stopped"] == "blocked" and evidence["waited"] < calm_seconds

@@ -53,8 +53,8 @@ def digest(message: str) -> str:
 _NAN = '["float","nan"]', '["complex",'
 
 
-def is_plain(message: str) -> bool:
-    """Whether a returned value surely equals itself: numbers, lists, tuples and dictionaries without NaN do.
+def surely_equals_itself(message: str) -> bool:
+    """Whether a returned value equals a copy of itself: numbers, lists, tuples and dictionaries without NaN do.
 
     The message of `return 23` is `[["tuple", [1, 2, ...]], ["str", "returned"], ["int", 23], ...]`: a node for each
     value, the first of which is the whole. A digest is an object, `{"digest": ...}`.
@@ -62,7 +62,8 @@ def is_plain(message: str) -> bool:
     if message.startswith("{"):
         return False
     nodes = json.loads(message)
-    is_value = nodes[0][0] == "tuple" and nodes[1] == ["str", "returned"]
+    whole, label = nodes[0], nodes[1]
+    is_value = whole[0] == "tuple" and label == ["str", "returned"]
     return is_value and all(kind in _SELF_EQUAL_KINDS and content != "nan" for kind, content in nodes)
 
 

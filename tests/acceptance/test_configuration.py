@@ -131,13 +131,13 @@ def test_a_benchmarks_folder_beside_the_table_is_found_from_below(project):
 def test_no_two_options_share_an_environment_variable():
     import click
 
-    from grader.cli import main, option_names
+    from grader.cli import main, options_by_name
 
     def commands(group):
         for command in group.commands.values():
             yield from commands(command) if isinstance(command, click.Group) else [command]
 
-    options = {c.name: option_names(c).values() for c in commands(main) if c.name != "check"}
+    options = {c.name: options_by_name(c).values() for c in commands(main) if c.name != "check"}
     names = [option.envvar for found in options.values() for option in found]
     assert None not in names
     assert len(names) == len(set(names))

@@ -6,20 +6,20 @@ import sys
 import msgspec
 import pytest
 
-from grader.sandbox.answer import understand
+from grader.sandbox.answer import parse_answer
 from tests.tables import each
 
 
 @each("answer", [{}, {"lint": None}, {"greeting": True}, {"lint": {"messages": "no"}}])
 def test_an_answer_without_an_observation_is_invalid(answer: dict[str, object]) -> None:
     with pytest.raises(msgspec.ValidationError):
-        understand(answer)
+        parse_answer(answer)
 
 
 FIRST_OF_ALL = """
 import sys, threading
 sys.setswitchinterval(1e-6)
-from grader.sandbox.answer import understand
+from grader.sandbox.answer import parse_answer
 
 EVIDENCE = dict(stopped=None, status=0, cpu=1.0, wall=1.0, waited=0.0, oom=False)
 RECORDED = dict(truthy={}, falsy={})
@@ -28,7 +28,7 @@ start = threading.Barrier(16)
 
 def first():
     start.wait()
-    assert understand(ANSWER).judge.evidence.cpu == 1.0
+    assert parse_answer(ANSWER).judge.evidence.cpu == 1.0
 
 threads = [threading.Thread(target=first) for _ in range(16)]
 for thread in threads:

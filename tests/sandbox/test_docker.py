@@ -70,14 +70,15 @@ def test_an_image_that_is_built_is_known_without_the_sdk():
     built = image.ensure(client, Silent())
     ran = subprocess.run([sys.executable, "-c", WITHOUT_SDK], capture_output=True, text=True, check=True)
     identity, python, engine, loaded = ran.stdout.split()
-    assert identity == f"docker:{image.tag()}:default:{built.id}"
+    assert identity == f"docker:{image.lookup_tag()}:default:{built.id}"
     assert (python, engine) == (image.python_of(built.labels), client.version()["Version"])
     assert loaded == "False"
     # Whatever Python was wanted: `docker images` shows what is inside.
     for wanted in (None, "3.12"):
         inside = image.python_of(image.ensure(client, Silent(), wanted).labels)
         assert (
-            client.images.get(f"{image.tag().partition('-for')[0]}-python{inside}").labels[image.PYTHON_LABEL] == inside
+            client.images.get(f"{image.lookup_tag().partition('-for')[0]}-python{inside}").labels[image.PYTHON_LABEL]
+            == inside
         )
 
 

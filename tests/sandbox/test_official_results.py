@@ -12,7 +12,7 @@ import pytest
 from grader.observer import Silent
 from grader.options import Options
 from grader.sandbox import choice
-from grader.sandbox.answer import understand
+from grader.sandbox.answer import parse_answer
 from grader.sandbox.interface import Limits
 from grader.sandbox.queue import JobQueue
 from tests.conftest import BACKENDS
@@ -42,6 +42,6 @@ def test_every_result_text_is_the_official_one(protocol: str, backend: str) -> N
         for row in RECORDED["programs"]
     }
     with JobQueue(choice.open_backend(Options(sandbox=backend), Limits(), Silent()), 2) as queue:
-        seen = {name: understand(answer).run for name, answer in queue.run(jobs.items())}
+        seen = {name: parse_answer(answer).run for name, answer in queue.run(jobs.items())}
     texts = {name: timed_out if run.result is None else run.result for name, run in seen.items()}
     assert texts == {row["name"]: row[protocol] for row in RECORDED["programs"]}

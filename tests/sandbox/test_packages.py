@@ -71,7 +71,7 @@ def test_packages_that_a_benchmark_requires_are_added_and_those_of_the_lock_stay
     wheels.mkdir()
     site.mkdir()
     (site / "numpy.py").write_text("locked = True\n")
-    locked = next(entry for entry in packages.contents(sys.version_info[:2]) if entry.startswith("numpy=="))
+    locked = next(entry for entry in packages.locked_packages(sys.version_info[:2]) if entry.startswith("numpy=="))
     wheel(wheels, "numpy", locked.partition("==")[2], "locked = False\n")
     wheel(wheels, "numpy", "999.0", "locked = False\n")
     wheel(wheels, "tiny", "1.0", "import numpy\n")
@@ -87,14 +87,14 @@ def test_packages_that_a_benchmark_requires_are_added_and_those_of_the_lock_stay
 def test_a_requirements_file_decides_about_the_versions_that_it_names(tmp_path: Path) -> None:
     named = packages._package_names("Pandas>=2 ; python_version > '3'\n--hash=x\nruamel_yaml\n")
     assert named == {"pandas", "ruamel-yaml"}
-    packages._write_entries(tmp_path / "lock", ["numpy==1.0 --hash=x", "pandas==2.0"], named)
+    packages._write_entries(tmp_path / "lock", ["numpy==1.0 --hash=x", "pandas==2.0"], excluded_names=named)
     assert (tmp_path / "lock").read_text() == "numpy==1.0 --hash=x\n"
 
 
 def test_each_content_of_a_requirements_file_has_an_image_and_a_folder_of_its_own(cache: Path) -> None:
-    python, tags = sys.version_info[:2], [image.tag("3.12", text) for text in ("", "tiny==1.0", "tiny==2.0")]
+    python, tags = sys.version_info[:2], [image.lookup_tag("3.12", text) for text in ("", "tiny==1.0", "tiny==2.0")]
     assert len(set(tags)) == 3
-    assert tags[0] == image.tag("3.12")
+    assert tags[0] == image.lookup_tag("3.12")
     with pytest.raises(packages.NotBuiltError):
         packages.built_folder(python, "tiny==1.0")
     folder = cache / "made"
@@ -145,10 +145,10 @@ def test_a_change_in_a_subfolder_changes_the_digest_and_reaches_both_backends(
     copy = tmp_path / "sandbox_image"
     shutil.copytree(resources.folder("sandbox_image"), copy)
     monkeypatch.setattr(resources, "folder", lambda _name: copy)
-    before = packages.code_digest(), image.tag(), packages.prepare_code(other)
+    before = packages.code_digest(), image.lookup_tag(), packages.prepare_code(other)
     changed = copy / "grade_sandbox" / "judging" / "asking.py"
     changed.write_text(f"{changed.read_text()}CHANGED = True\n")
-    now = packages.code_digest(), image.tag(), packages.prepare_code(other)
+    now = packages.code_digest(), image.lookup_tag(), packages.prepare_code(other)
     assert all(one != another for one, another in zip(before, now, strict=True))
     assert (now[2] / "grade_sandbox/judging/asking.py").read_text().endswith("CHANGED = True\n")
     with tempfile.TemporaryFile() as context:

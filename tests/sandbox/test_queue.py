@@ -22,7 +22,7 @@ from tests.sandbox.scripted import Backend, lint_jobs
 @pytest.fixture(autouse=True)
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scripted supervisors judge nothing."""
-    monkeypatch.setattr(self_check, "problem", lambda *_: "")
+    monkeypatch.setattr(self_check, "find_problem", lambda *_: "")
 
 
 def job(name: str, what: str = "pass", kind: str = "run", **more: Any) -> Any:
@@ -79,7 +79,7 @@ def test_a_sandbox_that_misjudges_the_self_check_is_replaced_and_three_of_them_f
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     problems = ["it misjudges"]
-    monkeypatch.setattr(self_check, "problem", lambda *_: problems.pop() if problems else "")
+    monkeypatch.setattr(self_check, "find_problem", lambda *_: problems.pop() if problems else "")
     backend = Backend()
     with JobQueue(backend, 1, 10) as queue:
         assert queue.submit(job("a")).result()["name"] == "a"
@@ -186,7 +186,7 @@ def test_few_programs_are_linted_by_one_supervisor(announced: int, linters: int)
     """Loading a linter takes longer than linting a few programs."""
     backend = Backend()
     with JobQueue(backend, 3, 10) as queue:
-        queue.begin("linting", announced)
+        queue.prestart("linting", announced)
         assert len(list(queue.run(lint_jobs(9)))) == 9
     assert sum(backend.linting) == backend.started == linters
 
@@ -211,7 +211,7 @@ def test_the_threads_that_start_supervisors_outlive_them() -> None:
     """A process that is to die with its parent dies when the thread that started it does."""
     backend = Backend()
     with JobQueue(backend, 2, 10) as queue:
-        queue.begin("official")
+        queue.prestart("official")
         list(queue.run((name, job(name, what)) for name, what in {"a": "pass", "b": "die once"}.items()))
     assert backend.closers == backend.starters
     assert not any(thread.is_alive() for thread in backend.starters.values())

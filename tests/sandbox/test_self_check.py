@@ -17,7 +17,7 @@ from grader.options import Options
 from grader.results import Outcome, Report
 from grader.sandbox import bubblewrap, interpreters, packages, self_check
 from grader.sandbox.interface import Limits
-from grader.sandbox.roles import ROLE_OF_PART, ROLES, Role
+from grader.sandbox.roles import ROLE_OF_KIND, ROLES, Role
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -97,10 +97,10 @@ def test_a_sandbox_that_misjudges_is_replaced_before_it_judges_anything(
 def test_a_sound_sandbox_passes_the_self_check_of_every_role(role: Role) -> None:
     supervisor = bubblewrap.Bubblewrap(Limits(), Silent()).start(0, lint=role == "linting")
     try:
-        assert self_check.problem(supervisor, role, 60) == ""
+        assert self_check.find_problem(supervisor, role, 60) == ""
     finally:
         supervisor.close()
 
 
 def test_every_part_of_a_job_is_checked() -> None:
-    assert {part for role in ROLES for check in self_check.checks(role) for part in check.job} >= {*ROLE_OF_PART}
+    assert {kind for role in ROLES for check in self_check.checks(role) for kind in check.job} >= {*ROLE_OF_KIND}

@@ -11,7 +11,7 @@ import msgspec
 from grader import resources
 from grader.files import python_source
 from grader.predictions import reasoning
-from grader.sandbox.answer import Executed, understand
+from grader.sandbox.answer import Executed, parse_answer
 from grader.scorers.execution import assembly, careful_program, code_spans, extraction, reply_forms, statements
 
 if TYPE_CHECKING:
@@ -116,6 +116,6 @@ class JobRunner:
 def _valid_result(answer: Answer) -> Executed | None:
     """Return the result that an answer of the sandbox describes; None if the answer is invalid."""
     try:
-        return understand(answer)
+        return parse_answer(answer)
     except msgspec.ValidationError:
         return None

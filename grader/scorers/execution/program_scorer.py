@@ -90,7 +90,7 @@ class ProgramScorer:
     @property
     def lost_sandboxes(self) -> int:
         """Number of sandboxes lost so far."""
-        return self._executor.queue.lost
+        return self._executor.queue.lost_supervisors
 
     def score(self, requests: Sequence[ScoreRequest]) -> list[SampleResult]:
         """Return one result per sample; raises InfrastructureError."""

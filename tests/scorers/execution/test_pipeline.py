@@ -47,7 +47,7 @@ class Scripted:
         self.answered: dict[str, Any] = {}
         """What its programs' answers have beside the usual, in the evidence or beside it."""
 
-    def begin(self, role: str, jobs: int = 0) -> None:
+    def prestart(self, role: str, lint_jobs: int = 0) -> None:
         """Nothing to start."""
 
     def run(self, batch: Iterable[tuple[str, dict[str, Any]]], role: str | None = None) -> Iterator[tuple[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from grader.results import Calls, Outcome, Reading, SampleResult
-from grader.sandbox.answer import Executed, Judgement, Likeness, Lint, ProcessEvidence, ProgramRun, understand
+from grader.sandbox.answer import Executed, Judgement, Likeness, Lint, ProcessEvidence, ProgramRun, parse_answer
 from grader.sandbox.channel import Channel
 from grader.scorers.execution.candidate import Verdict, Verdicts
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
@@ -254,7 +254,7 @@ def test_half_a_character_in_an_exceptions_message_can_be_read_and_written() -> 
     seen = {
         "run": {"result": "\ud83d\ude00 \ud800\x00", "kind": "\udfffError", "evidence": msgspec.to_builtins(evidence())}
     }
-    result = read(understand(Pipe(seen).receive(1.0)))
+    result = read(parse_answer(Pipe(seen).receive(1.0)))
     assert result.official == failed(Outcome.ERROR, "\ufffdError: \U0001f600 \ufffd\x00")
     assert msgspec.json.decode(msgspec.json.encode(result), type=SampleResult) == result
 

@@ -100,7 +100,7 @@ class OutputComparer:
         is_known = [
             not expected.by_side_effect
             and all(run[number] == output.text for run in expected.other_runs)
-            and (is_printed or values.is_plain(output.text))
+            and (is_printed or values.surely_equals_itself(output.text))
             for number, output in enumerate(outputs)
         ]
         numbers = [number for number in range(len(outputs)) if not is_known[number]]
