@@ -57,6 +57,7 @@ DEFAULT_TIMEOUT = 300.0
 """A judge that reasons takes minutes for a question; one that hangs is given up after a few of them."""
 
 _REPLY_LIMIT = 100_000
+"""Characters of a reply that are read."""
 
 
 class OpenAIJudge:
@@ -185,9 +186,9 @@ class OpenAIJudge:
 
     def _ask_all(self, questions: list[JudgeQuestion], replies: dict[str, JudgeReply]) -> None:
         """Fill in the replies."""
-        alike = list(grouped(questions, lambda question: question.prompt).values())
+        groups = list(grouped(questions, lambda question: question.prompt).values())
         reporter = TroubleReporter([self._server], self._observer)
-        for qid, reply in run_in_threads(self._answer_group, alike, self._concurrency, tick=reporter.report_if_due):
+        for qid, reply in run_in_threads(self._answer_group, groups, self._concurrency, tick=reporter.report_if_due):
             replies[qid] = reply
             self._observer.advance()
 

@@ -54,7 +54,7 @@ def judge_session(
             provenance=JudgeProvenance(source=f"replies from {options.judge_replies.name}"),
         )
     elif options.judge_model is not None:
-        yield from _endpoint(options, observer, template)
+        yield from _endpoint_session(options, observer, template)
     elif options.judge_base_url is not None:
         raise UsageError("--judge-base-url needs --judge-model, the name of the model on this server.")
     elif replies:
@@ -76,7 +76,8 @@ def _template(prompt: str, kind: PromptKind) -> str | None:
     return prompt
 
 
-def _endpoint(options: Options, observer: Observer, template: str | None) -> Iterator[JudgeSession]:
+def _endpoint_session(options: Options, observer: Observer, template: str | None) -> Iterator[JudgeSession]:
+    """Yield the session of a model that is asked; its provenance and notes follow when it ends."""
     from grader.judge.client import DEFAULT_CONCURRENCY, OpenAIJudge, ReplyCache
 
     assert options.judge_model is not None
@@ -96,12 +97,12 @@ def _endpoint(options: Options, observer: Observer, template: str | None) -> Ite
 
 
 def _cost_sentence(judge: JudgeProvenance) -> str:
-    silent = judge.failed - judge.unreadable
-    failed = f", {counted(silent, 'question')} without a reply" if silent else ""
+    without_reply = judge.failed - judge.unreadable
+    failures = f", {counted(without_reply, 'question')} without a reply" if without_reply else ""
     if judge.unreadable:
-        failed += f", {counted(judge.unreadable, 'question')} with replies that could not be read"
+        failures += f", {counted(judge.unreadable, 'question')} with replies that could not be read"
     return (
         f"Judge {judge.model} at {judge.endpoint}: {counted(judge.calls, 'call')}, "
         f"{counted(judge.cached, 'reply', 'replies')} from the cache"
-        f"{failed}; {judge.prompt_tokens} prompt and {judge.completion_tokens} completion tokens."
+        f"{failures}; {judge.prompt_tokens} prompt and {judge.completion_tokens} completion tokens."
     )

@@ -100,8 +100,8 @@ _MOST_LINES = 6
 """Lines of a field that are read: what follows is explanation."""
 
 
-def _is_same(one: Stance, other: Stance) -> bool:
-    return one.says == other.says
+def _is_same(first: Stance, second: Stance) -> bool:
+    return first.says == second.says
 
 
 def _verdict(reply: OwnWords, claim: Claim, *, prose: bool = True) -> Stance | None:

@@ -33,7 +33,7 @@ _NUMBER = Pattern(
     r"(?:\W*?(?:boxed\W)?(?<![\d.])|\W{0,3}(?:no\.?|number)\s*)(\d{1,3})(?:st|nd|rd|th)?(?![\d.]*\d)(?!,\d{3})"
     r"(?=[\W_]*$|\s*[.):;,\]|]|\s+(?:[-(]|and\b|&|or\b))"
 )
-_MORE = Pattern(
+_SECOND_STEP = Pattern(
     r"\W{0,4}?(,|&|/|\band\b|\bor\b)\s*(?:or\s+)?(?:steps?\s*)?#?(\d{1,4})(?=\W*$|\s*[.;:)\]&]|\s+(?:and|or|are|is)\b)"
 )
 _DENIED_BEFORE = Pattern(
@@ -50,11 +50,11 @@ _LEAD_IN = frozenset(
     )
 )
 _FIRST_ERROR = Pattern(r"\b(?:first|earliest)\s+(?:error|mistake|incorrect|wrong|erroneous)\b[^.\n]{0,60}$")
-_SAID_FIRST = Pattern(
+_FIRST_ERROR_IN_STEP = Pattern(
     r"\b(?:error|mistake|flaw|(?:incorrect|wrong) step)\b[^.\n]{0,60}?\bstep\s*#?(\d{1,4})\b"
     r"|\bstep\s*#?(\d{1,4})\s+(?:is|contains|has|makes)\s+the\s+first\s+(?:error|mistake|incorrect|wrong)\b"
 )
-_SAID_WRONG = Pattern(
+_WRONG_STEP = Pattern(
     r"\bstep\s*#?(\d{1,4})\s+(?:(?:is|was)\s+(?:\w{1,16}ly\s+)?(?:incorrect|wrong|flawed|erroneous)|"
     r"(?:contains|has) an? (?:error|mistake))\b"
 )
@@ -98,8 +98,8 @@ _REACH = 24
 
 def step_in_prose(text: str) -> str | None:
     """Return the step in which a lower-case text without headings finds the first error, else the first wrong step."""
-    first_error = _only_number([*_SAID_FIRST.finditer(text)])
-    return first_error or next(map(_number, _SAID_WRONG.finditer(text)), None)
+    first_error = _only_number([*_FIRST_ERROR_IN_STEP.finditer(text)])
+    return first_error or next(map(_number, _WRONG_STEP.finditer(text)), None)
 
 
 def _number(match: re.Match[str]) -> str:
@@ -115,10 +115,11 @@ def _only_number(matches: Sequence[re.Match[str]]) -> str | None:
 def _first_of_several(first: re.Match[str], line: str) -> str | None:
     """Return the first of "3 and 4"; None for "3 or 4" and for steps in descending order."""
     number = _number(first)
-    more = _MORE.match(line, first.end())
-    if more is None or step_number(more[2]) == number:
+    second = _SECOND_STEP.match(line, first.end())
+    if second is None or step_number(second[2]) == number:
         return number
-    return None if more[1] in ("or", "/") or int(more[2]) < int(number) else number
+    are_alternatives = second[1] in ("or", "/")
+    return None if are_alternatives or int(second[2]) < int(number) else number
 
 
 def number_of_quoted_step(field: str, solution: Solution) -> str | None:
@@ -156,7 +157,7 @@ _NO_LINE = Pattern(r"[\W_]*(?:n\s?/?\s?a|none|not applicable|no errors?|无|没�
 _IN_BACKTICKS = Pattern(r"(`{1,3})([^`]+)\1")
 _LONGEST_FIELD, _MOST_LINES = 4000, 8
 """Characters and lines of a field that are read: what follows is explanation."""
-_WRAPPED = " \t\r*_`\"'"
+_MARKUP = " \t\r*_`\"'"
 
 
 def code_line(field: str, solution: Solution) -> str | None:
@@ -175,7 +176,7 @@ def code_line(field: str, solution: Solution) -> str | None:
     if line_number := _LINE.fullmatch(lines[0]):
         number = int(line_number[1] or line_number[2])
         return program[number - 1].strip() or None if 0 < number <= len(program) else None
-    first_line = lines[0].strip(_WRAPPED)
+    first_line = lines[0].strip(_MARKUP)
     return None if _STEP_ONLY.fullmatch(first_line) or not any(map(str.isalnum, first_line)) else first_line
 
 
