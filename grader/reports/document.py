@@ -145,13 +145,14 @@ class Section:
     lead: str = ""
     """A sentence below the title."""
     parts: Sequence[Part]
+    """An empty sentence is left out."""
     is_folded: bool = False
     """Pages and files show its title first, and the rest on request."""
     media: Media = EVERYWHERE
 
     def for_medium(self, medium: Medium) -> list[Part]:
         """Return the parts for a medium."""
-        parts = (part for part in self.parts if not isinstance(part, Table) or medium in part.media)
+        parts = (part for part in self.parts if part and (not isinstance(part, Table) or medium in part.media))
         return [part if isinstance(part, str) else part.for_medium(medium) for part in parts]
 
 

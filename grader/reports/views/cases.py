@@ -77,8 +77,8 @@ def suites(report: Report, gates: Sequence[GateResult], reading: ReadingName) ->
 
 
 def _items_by_label(report: Report, reading: ReadingName, scorer: AnyScorer) -> dict[str | None, list[_Item]]:
-    """Return the cases by `field=label` of the first category field, in the report's order."""
-    field = next((next(iter(s.groups)) for s in report.samples if isinstance(s.groups, dict) and s.groups), None)
+    """Return the items by `field=label` of the first category field, in the report's order."""
+    field = _first_category_field(report)
     items: dict[str | None, list[_Item]] = {}
     for name, samples in by_observation(report.samples).items():
         item = _Item(
@@ -89,6 +89,13 @@ def _items_by_label(report: Report, reading: ReadingName, scorer: AnyScorer) -> 
         )
         items.setdefault(_first_label(samples[0], field), []).append(item)
     return items
+
+
+def _first_category_field(report: Report) -> str | None:
+    for sample in report.samples:
+        if isinstance(sample.groups, dict) and sample.groups:
+            return str(next(iter(sample.groups)))
+    return None
 
 
 def _first_label(sample: SampleResult, field: str | None) -> str | None:
@@ -103,20 +110,20 @@ def _round_states(samples: list[SampleResult], reading: ReadingName, scorer: Any
     return [_round_state(members, qids, reading, scorer) for members in by_round(samples).values()]
 
 
-def _round_state(samples: list[SampleResult], qids: set[str], reading: ReadingName, scorer: AnyScorer) -> CaseState:
+def _round_state(samples: list[SampleResult], qids: set[str], name: ReadingName, scorer: AnyScorer) -> CaseState:
     """Return the verdict of the samples of one round: the scorer's, if it judges several tasks as one unit.
 
     Else a round without a sample of one of the item's tasks (`qids`) fails.
     """
-    unit_outcome = scorer.sample_details(samples[0]).unit.get(reading)
+    unit_outcome = scorer.sample_details(samples[0]).unit.get(name)
     if unit_outcome is not None:
         states: dict[Outcome, CaseState] = {Outcome.CORRECT: "passed", Outcome.WRONG: "failed"}
         return states.get(unit_outcome, "unscored")
-    readings = [sample.reading(reading) for sample in samples]
+    readings = [sample.reading(name) for sample in samples]
     has_all_tasks = {sample.qid for sample in samples} == qids
-    if not has_all_tasks or any(one.is_scored and one.points < 1 for one in readings):
+    if not has_all_tasks or any(reading.is_scored and reading.points < 1 for reading in readings):
         return "failed"
-    return "passed" if all(one.is_scored for one in readings) else "unscored"
+    return "passed" if all(reading.is_scored for reading in readings) else "unscored"
 
 
 def _properties(report: Report, label: str | None, reading: ReadingName) -> Iterator[tuple[str, str]]:
@@ -155,43 +162,49 @@ def _gold_lines(item: _Item, scorer: AnyScorer) -> list[str]:
     return [f"gold answer: {answers}"] if answers else []
 
 
-def _without_full_credit(case: _Item, reading: ReadingName) -> list[SampleResult]:
+def _without_full_credit(item: _Item, reading: ReadingName) -> list[SampleResult]:
     """Return the samples without full credit, which explain a verdict other than passed."""
-    return [sample for sample in case.samples if sample.reading(reading).points < 1]
+    return [sample for sample in item.samples if sample.reading(reading).points < 1]
 
 
-def _outcomes_in_words(case: _Item, reading: ReadingName) -> str:
+def _outcomes_in_words(item: _Item, reading: ReadingName) -> str:
     """Return the outcomes of the samples without full credit, with their numbers."""
-    counts = Counter(sample.reading(reading).outcome.value for sample in _without_full_credit(case, reading))
+    counts = Counter(sample.reading(reading).outcome.value for sample in _without_full_credit(item, reading))
     return ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
 
 
-def _unscored_message(case: _Item, reading: ReadingName) -> str:
-    details = (one.detail for sample in case.samples if not (one := sample.reading(reading)).is_scored)
+def _unscored_message(item: _Item, reading: ReadingName) -> str:
+    """Return the detail of the first unscored sample, and the outcomes of those without full credit.
+
+    Without a detail, it is the infrastructure that failed. A unit of several tasks may be unscored although each of
+    its samples has full credit: then it is the unit's question that has no verdict.
+    """
+    verdicts = [sample.reading(reading) for sample in item.samples]
+    details = (verdict.detail for verdict in verdicts if not verdict.is_scored)
     why = next(filter(None, details), "infrastructure failed")
-    # A unit of several tasks may be unscored although each of its samples has full credit.
-    what = _outcomes_in_words(case, reading) or "its question"
+    what = _outcomes_in_words(item, reading) or "its question"
     return f"unscored, which says nothing about the model: {why[:MOST_CHARACTERS]} ({what})"
 
 
-def _failure_message(case: _Item, reading: ReadingName) -> str:
-    if len(case.samples) > 1:
-        return f"{_rounds_in_words(case, reading)}: {_outcomes_in_words(case, reading)}"
-    sample = case.samples[0].reading(reading)
-    return sample.outcome.value if sample.points < 1 else "failed"
+def _failure_message(item: _Item, reading: ReadingName) -> str:
+    if len(item.samples) > 1:
+        return f"{_rounds_in_words(item, reading)}: {_outcomes_in_words(item, reading)}"
+    verdict = item.samples[0].reading(reading)
+    # A unit may fail although its only sample has full credit: the samples of its other tasks are missing.
+    return verdict.outcome.value if verdict.points < 1 else "failed"
 
 
-def _rounds_in_words(case: _Item, reading: ReadingName) -> str:
+def _rounds_in_words(item: _Item, reading: ReadingName) -> str:
     """Return how many rounds pass, or, for a single round of several tasks, how many of its samples are correct."""
-    has_several_tasks = len({sample.qid for sample in case.samples}) > 1
-    if has_several_tasks and len(case.rounds) == 1:
-        return f"{len(case.samples) - len(_without_full_credit(case, reading))} of {len(case.samples)} right"
-    return f"{case.rounds.count('passed')} of {len(case.rounds)} {'rounds' if has_several_tasks else 'samples'} pass"
+    has_several_tasks = len({sample.qid for sample in item.samples}) > 1
+    if has_several_tasks and len(item.rounds) == 1:
+        return f"{len(item.samples) - len(_without_full_credit(item, reading))} of {len(item.samples)} right"
+    return f"{item.rounds.count('passed')} of {len(item.rounds)} {'rounds' if has_several_tasks else 'samples'} pass"
 
 
-def _details(case: _Item, reading: ReadingName) -> str:
+def _details(item: _Item, reading: ReadingName) -> str:
     """Return a line for each of the first samples without full credit, and one for a call that explains it."""
-    samples = _without_full_credit(case, reading)
+    samples = _without_full_credit(item, reading)
     lines = []
     for sample in samples[:MOST_DETAILS]:
         verdict = sample.reading(reading)
@@ -205,10 +218,13 @@ def _details(case: _Item, reading: ReadingName) -> str:
     return "\n".join(lines)
 
 
-def _remarks(case: _Item, reading: ReadingName) -> list[str]:
-    """Return additional lines: how many rounds pass, and the other reading's verdict if it differs."""
-    lines = [_rounds_in_words(case, reading)] if len(case.rounds) > 1 and case.verdict != "failed" else []
-    other_verdict = _verdict(case.other_rounds)
-    if other_verdict != case.verdict:
-        lines.append(f"{reading}: {case.verdict}; {other_reading(reading)}: {other_verdict}")
+def _remarks(item: _Item, reading: ReadingName) -> list[str]:
+    """Return additional lines: how many rounds pass, and the other reading's verdict if it differs.
+
+    The message of a failed item has the rounds already.
+    """
+    lines = [_rounds_in_words(item, reading)] if len(item.rounds) > 1 and item.verdict != "failed" else []
+    other_verdict = _verdict(item.other_rounds)
+    if other_verdict != item.verdict:
+        lines.append(f"{reading}: {item.verdict}; {other_reading(reading)}: {other_verdict}")
     return lines

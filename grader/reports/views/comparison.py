@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from grader.decisions.comparison import distinct_names
 from grader.reports.document import (
@@ -61,13 +61,13 @@ def document(comparison: Comparison, sides: Callable[[], tuple[PageRun, PageRun]
         lead=metrics_lead([comparison.benchmark]),
         brief=_brief(comparison, has_items=has_items),
         sections=[
-            Section(parts=[*_headline_sentence(comparison), *files], media=TEXTS),
+            Section(parts=[_headline_sentence(comparison), *files], media=TEXTS),
             Section(
                 title=f"From {a} to {b}",
                 lead=f"Values and tests are {comparison.reading}; changes are in points, of items scored in both runs.",
                 parts=[
                     _table(comparison, "Metrics", "metric", [(row.name, row) for row in overall]),
-                    *_test_sentence(comparison),
+                    _test_sentence(comparison),
                 ],
             ),
             *_group_sections(comparison, by_group),
@@ -135,20 +135,21 @@ def _flips_table(title: str, comparison: Comparison, flips: Sequence[Flip], *, h
     """Return the table of items that changed, or a sentence if none did."""
     if not flips:
         return f"{title}: none."
-    tone: Literal["good", "bad"] = "good" if flips[0].after > flips[0].before else "bad"
     return Table(
         title=f"{title}: {len(flips)}",
         columns=[Column(name=name, kind="name") for name in ("item", *_short_names(comparison))],
-        rows=[
-            [
-                Cell(text=flip.item, link=items_link(tab="items", item=flip.item) if has_items else ""),
-                Cell(text=_outcomes_text(flip.outcomes[0], flip.before)),
-                Cell(text=_outcomes_text(flip.outcomes[1], flip.after), tone=tone),
-            ]
-            for flip in flips
-        ],
+        rows=[_flip_cells(flip, has_items=has_items) for flip in flips],
         is_list=True,
     )
+
+
+def _flip_cells(flip: Flip, *, has_items: bool) -> list[Cell]:
+    outcomes_before, outcomes_after = flip.outcomes
+    return [
+        Cell(text=flip.item, link=items_link(tab="items", item=flip.item) if has_items else ""),
+        Cell(text=_outcomes_text(outcomes_before, flip.before)),
+        Cell(text=_outcomes_text(outcomes_after, flip.after), tone="good" if flip.after > flip.before else "bad"),
+    ]
 
 
 def _outcomes_text(outcomes: Sequence[str], value: float) -> str:
@@ -199,20 +200,21 @@ def _first_metric(comparison: Comparison, reading: ReadingName) -> MetricCompari
     return next((row for row in comparison.metrics if row.reading == reading and row.group is None), None)
 
 
-def _headline_sentence(comparison: Comparison) -> list[str]:
-    """Return what changed in the first metric, and whether it is more than chance; nothing without such a metric."""
+def _headline_sentence(comparison: Comparison) -> str:
+    """Return what changed in the first metric, and whether it is more than chance; empty without such a metric."""
     row = _first_metric(comparison, comparison.reading)
     if row is None:
-        return []
+        return ""
     a, b = _short_names(comparison)
     change, p_value = signed_text(row.difference.value), p_value_text(row.difference.p_value)
     direction = "is higher" if row.difference.value > 0 else "is lower"
     verb = "is the same" if change == "0.0" else direction
-    chance = "this is more than chance" if row.is_significant else "chance can explain this"
-    return [
+    conclusion = "this is more than chance" if row.is_significant else "chance can explain this"
+    equals = "" if p_value.startswith("<") else "= "
+    return (
         f"{row.name} ({row.reading}) {verb}: {row.before:.1f} in {a}, {row.after:.1f} in {b}; change {change} points, "
-        f"95 % interval {_interval_text(row)}; {chance} (p {p_value if p_value.startswith('<') else f'= {p_value}'})."
-    ]
+        f"95 % interval {_interval_text(row)}; {conclusion} (p {equals}{p_value})."
+    )
 
 
 def _brief(comparison: Comparison, *, has_items: bool) -> Brief | None:
@@ -224,7 +226,7 @@ def _brief(comparison: Comparison, *, has_items: bool) -> Brief | None:
     directions = (("lower", "down", comparison.fallen), ("higher", "up", comparison.risen))
     return Brief(
         number=signed_text(row.difference.value),
-        sentence=_headline_sentence(comparison)[0],
+        sentence=_headline_sentence(comparison),
         facts=[(f"{other.reading}, change", signed_text(other.difference.value))] if other else [],
         hints=[
             (
@@ -237,18 +239,19 @@ def _brief(comparison: Comparison, *, has_items: bool) -> Brief | None:
     )
 
 
-def _test_sentence(comparison: Comparison) -> list[str]:
-    """Return the test of the first metric, and the change that it would detect; nothing without such a metric."""
-    first = next((row for row in comparison.metrics if row.reading == comparison.reading), None)
-    if first is None:
-        return []
-    test = first.difference.test
+def _test_sentence(comparison: Comparison) -> str:
+    """Return the test of the first metric, and the change that it would detect; empty without a metric."""
+    row = next((row for row in comparison.metrics if row.reading == comparison.reading), None)
+    if row is None:
+        return ""
+    test = row.difference.test
     test_words = "no item differs" if test == "no difference to test" else f"{test} test, item by item"
-    power = detectable_in_words(first.difference)
-    return [f"{first.name} ({first.reading}): {test_words}{f'; {power}' if power else ''}."]
+    power = detectable_in_words(row.difference)
+    return f"{row.name} ({row.reading}): {'; '.join(filter(None, (test_words, power)))}."
 
 
 def _records(comparison: Comparison) -> Iterator[dict[str, object]]:
+    """Yield a record for each metric, group and reading. `p_corrected` is `p` if nothing is corrected."""
     a, b = comparison.names()
     for row in comparison.metrics:
         difference = row.difference

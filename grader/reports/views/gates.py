@@ -37,14 +37,19 @@ def document(decisions: Decisions) -> Document:
 def section(gates: Sequence[GateResult], media: Media = ("file", "page")) -> Section:
     """Return the gates in a table, the worst first. The command of one run prints them itself on a terminal."""
     counts = Counter(gate.state for gate in gates if not gate.is_advisory)
-    is_met = not counts.keys() - {"met"}
     worst: State = next((state for state in WORST_FIRST if counts[state]), "met")
     words = ", ".join(f"{counts[state]} {state}" for state in WORST_FIRST if counts[state])
+    if counts.keys() - {"met"}:
+        title = f"Gates: {words}"
+    elif all(gate.state == "met" for gate in gates):
+        title = "Every gate is met"
+    else:
+        title = "Every gate that decides is met"
     rows = sorted(gates, key=lambda gate: (gate.is_advisory, WORST_FIRST.index(gate.state)))
     return Section(
         media=media,
         sign=_SIGNS[worst],
-        title="Every gate is met" if is_met else f"Gates: {words}",
+        title=title,
         parts=[
             Table(
                 title="Gates",

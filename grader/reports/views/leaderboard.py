@@ -48,13 +48,14 @@ def document(leaderboard: Leaderboard, folder: Path | None = None) -> Document:
             f"ordered by the {leaderboard.reading} reading",
         ],
         lead=metrics_lead(board.benchmark for board in leaderboard.boards),
-        sections=[*overview, *(_board(board, leaderboard, folder) for board in leaderboard.boards)],
+        sections=[*overview, *(_board_section(board, leaderboard, folder) for board in leaderboard.boards)],
         records=lambda: (row for board in leaderboard.boards for row in _records(board)),
         data=lambda: leaderboard,
     )
 
 
-def _board(board: Board, leaderboard: Leaderboard, folder: Path | None) -> Section:
+def _board_section(board: Board, leaderboard: Leaderboard, folder: Path | None) -> Section:
+    """Return the runs of one board. Its judge is in the title only if another board of this benchmark has another."""
     part = f" · a part: {board.part.n} of {board.part.of}" if board.part is not None else ""
     judge = f" · {board.judge}" if board.judge in _distinguishing_facts(board, leaderboard.boards) else ""
     return Section(
@@ -63,7 +64,7 @@ def _board(board: Board, leaderboard: Leaderboard, folder: Path | None) -> Secti
             _runs_table(board, leaderboard.reading, folder),
             *_method(leaderboard, board),
             *board.notes,
-            *_signs(board),
+            *_legend(board),
         ],
     )
 
@@ -100,13 +101,14 @@ def _facts(board: Board) -> list[str]:
     return [board.split, board.protocol, part, board.judge]
 
 
-def _runs_table(board: Board, order: ReadingName, folder: Path | None) -> Table:
+def _runs_table(board: Board, ranked_by: ReadingName, folder: Path | None) -> Table:
+    """Return the runs and the published models, by their value in one reading."""
     columns = [
         Column(name="rank", kind="word", title="The best and the worst rank that the tests allow"),
         _MODEL,
         Column(name="", kind="plot", media=PAGES),
         *(Column(name=reading) for reading in READINGS),
-        Column(name=f"95 % interval ({order})", media=TEXTS),
+        Column(name=f"95 % interval ({ranked_by})", media=TEXTS),
         Column(
             name="careful \N{MINUS SIGN} official",
             media=PAGES,
@@ -114,10 +116,11 @@ def _runs_table(board: Board, order: ReadingName, folder: Path | None) -> Table:
         ),
         Column(name="n", title="Number of items (official and careful, if they differ)"),
     ]
-    values = board.rankings[order].values
-    rows = [(_sort_value(values[index]), _run_row(board, order, index, folder)) for index in range(len(board.runs))]
+    values = board.rankings[ranked_by].values
+    rows = [(_sort_value(value), _run_row(board, ranked_by, index, folder)) for index, value in enumerate(values)]
     rows += [(model.value, _published_row(model)) for model in board.published]
-    return Table(title="Runs", columns=columns, rows=[cells for _, cells in sorted(rows, key=lambda row: -row[0])])
+    rows.sort(key=lambda row: row[0], reverse=True)
+    return Table(title="Runs", columns=columns, rows=[row for _, row in rows])
 
 
 def _sort_value(metric: Metric | None) -> float:
@@ -125,15 +128,15 @@ def _sort_value(metric: Metric | None) -> float:
     return -1.0 if metric is None or metric.value is None else metric.value
 
 
-def _run_row(board: Board, order: ReadingName, index: int, folder: Path | None) -> list[Cell]:
+def _run_row(board: Board, ranked_by: ReadingName, index: int, folder: Path | None) -> list[Cell]:
     run = board.runs[index]
     metrics = {reading: board.rankings[reading].values[index] for reading in READINGS}
     return [
-        Cell(text=_rank_text(board.rankings[order].ranks[index])),
+        Cell(text=_rank_text(board.rankings[ranked_by].ranks[index])),
         Cell(text=run.short, title=run.results, link=page_of(run.results, folder)),
         Cell(metrics=metrics),
         *(_cell(board, reading, index) for reading in READINGS),
-        Cell(text=interval_text(metrics[order])),
+        Cell(text=interval_text(metrics[ranked_by])),
         change_cell(*metrics.values()),
         Cell(text=observation_counts(*metrics.values())),
     ]
@@ -184,10 +187,11 @@ def _method(leaderboard: Leaderboard, board: Board) -> list[str]:
     return sentences
 
 
-def _signs(board: Board) -> list[str]:
+def _legend(board: Board) -> list[str]:
     """Return what the signs beside values mean."""
     lines = official_note_lines((run.short, run.official_notes) for run in board.runs)
-    if any("*" in value_text(metric) for ranking in board.rankings.values() for metric in ranking.values):
+    metrics = [metric for ranking in board.rankings.values() for metric in ranking.values if metric is not None]
+    if any(metric.is_partial and metric.value is not None for metric in metrics):
         lines.insert(0, "* Unscored samples are excluded. n is that of official and of careful if they differ.")
     return lines
 

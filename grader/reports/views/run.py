@@ -138,10 +138,11 @@ def _other_answers(run: Findings) -> Iterator[Section]:
 
 def _agreement(run: Findings) -> Section:
     """Return that the readings agree. It has no sentence if careful judges no sample."""
-    total = len(run.report.samples)
     judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in run.report.samples)
-    which = " that both judge" if judged < total else ""
-    return Section(parts=[f"Official and careful agree on {all_of(judged, 'sample')}{which}."] if judged else [])
+    if not judged:
+        return Section(parts=[])
+    restriction = " that both judge" if judged < len(run.report.samples) else ""
+    return Section(parts=[f"Official and careful agree on {all_of(judged, 'sample')}{restriction}."])
 
 
 def _differences(run: Findings, replies: Callable[[], Replies]) -> Section:
@@ -197,11 +198,10 @@ def _difference_cells(scorer: AnyScorer, sample: SampleResult, reply: str | None
         for name, facts in distinguishing_facts(scorer, sample).items()
     ]
     reasons = [truncate(" ".join(why_readings_differ(scorer, sample, reply).split()), LONGEST_REASON)]
-    if (first := sample.explaining_call(sample.careful)) is not None:
-        call, returned, expected = (
-            truncate(text.strip(), LONGEST_VALUE) for text in (first.call, first.returned or "nothing", first.expected)
-        )
-        reasons.append(f"{call} returned {returned}, expected {expected}")
+    if (call := sample.explaining_call(sample.careful)) is not None:
+        texts = (call.call, call.returned or "nothing", call.expected)
+        source, returned, expected = (truncate(text.strip(), LONGEST_VALUE) for text in texts)
+        reasons.append(f"{source} returned {returned}, expected {expected}")
     return [Cell(text=text) for text in (*verdicts, "; ".join(filter(None, reasons)))]
 
 
@@ -235,10 +235,10 @@ def _outcomes_table(report: Report, scorer: AnyScorer) -> Table:
     pairs = Counter((sample.official.outcome.value, sample.careful.outcome.value) for sample in report.samples)
     officials = Counter(sample.official.outcome.value for sample in report.samples)
     carefuls = Counter(sample.careful.outcome.value for sample in report.samples)
-    ordered = [outcome for outcome, _ in (officials + carefuls).most_common()]
-    row_outcomes = [outcome for outcome in ordered if outcome in officials]
-    column_outcomes = [outcome for outcome in ordered if outcome in carefuls]
-    names = {outcome: scorer.words.outcomes.get(outcome, outcome) for outcome in ordered}
+    frequent_first = [outcome for outcome, _ in (officials + carefuls).most_common()]
+    row_outcomes = [outcome for outcome in frequent_first if outcome in officials]
+    column_outcomes = [outcome for outcome in frequent_first if outcome in carefuls]
+    names = {outcome: scorer.words.outcomes.get(outcome, outcome) for outcome in frequent_first}
     rows = [
         [
             Cell(text=names[official]),
@@ -276,7 +276,7 @@ def _unscored(run: Findings) -> Iterator[Section]:
     report = run.report
     if not report.unscored:
         return
-    partial = [metric for metric in report.metrics if metric.group is None and metric.is_partial]
+    metrics = run.partial_metrics
     table = Table(
         title="Worst and best case",
         columns=[
@@ -286,21 +286,21 @@ def _unscored(run: Findings) -> Iterator[Section]:
         ],
         rows=[
             [Cell(text=metric.name), Cell(text=metric.reading), Cell(text=bounds_in_words(metric))]
-            for metric in partial
+            for metric in metrics
         ],
         note="The worst case is all of them wrong, the best case all of them correct.",
     )
     signs = []
-    if any(metric.value is not None for metric in partial):
+    if any(metric.value is not None for metric in metrics):
         signs.append("values with *")
-    if any(metric.value is None for metric in partial):
+    if any(metric.value is None for metric in metrics):
         signs.append("ranges")
-    how_shown = f" ({' and '.join(signs)})" if signs else ""
+    marked = f" ({' and '.join(signs)})" if signs else ""
     yield Section(
         title=f"{report.unscored:,} of {counted(len(report.samples), 'sample')} unscored",
-        lead=f"Why: {run.why_unscored}. Excluded from {run.metrics_leaving_out_unscored}{how_shown}, counted neither "
+        lead=f"Why: {run.why_unscored}. Excluded from {run.metrics_leaving_out_unscored}{marked}, counted neither "
         "as correct nor as wrong.",
-        parts=[table] if partial else [],
+        parts=[table] if metrics else [],
     )
 
 
@@ -321,10 +321,11 @@ def _provenance(run: Findings) -> Iterator[Section]:
 
 
 _MOST_PARTS = 6
+"""Parts of a value that are read at a glance."""
 
 
 def _is_large(value: object) -> bool:
-    """Return whether a value is a large table, which only the results file shows."""
+    """Whether a value is a large table, which only the results file shows."""
     if not isinstance(value, dict):
         return False
     return len(value) > _MOST_PARTS or any(isinstance(part, dict | list) for part in value.values())

@@ -140,6 +140,12 @@ def test_gates_come_first_then_metrics_then_what_differs_then_what_to_know() -> 
         assert line in text
 
 
+def test_an_advisory_gate_that_is_not_met_is_not_said_to_be_met() -> None:
+    advisory = msgspec.structs.replace(made.gate("a", "not met", "r"), is_advisory=True)
+    lines = as_markdown(made.report(), [made.gate("g", "met", "r"), advisory]).decode().splitlines()
+    assert lines[4] == "### ✅ Every gate that decides is met"
+
+
 @each(
     ("states", "heading"),
     [
