@@ -45,7 +45,7 @@ MAX_DEPTH = 500
 MAX_ITEMS = 2_000
 """Items of an iterator that are sent. It may have no end."""
 _SMALL = 1 << 53
-"""Larger integers are written in hexadecimal: JSON readers of other languages would change them."""
+"""Larger integers are written as texts: JSON readers of other languages would change them."""
 encode = json.JSONEncoder(separators=(",", ":")).encode
 """Returns `json.dumps(value, separators=(",", ":"))`, which would create an encoder for each message."""
 
@@ -161,7 +161,7 @@ class Writer:
     def write(self, value: Any) -> str:
         """Return the message about a value; raises UnsendableError."""
         try:
-            self.number(value)
+            self.node_number(value)
             while self._unwritten:
                 number, container = self._unwritten.popleft()
                 self._nodes[number] = self._node(container)
@@ -170,7 +170,7 @@ class Writer:
             raise
         except Exception as error:  # Attributes of a program's object may raise anything.
             raise UnsendableError(f"{type_name(value)} ({type(error).__name__} while it was read)") from None
-        self.count(len(text) - self._size)
+        self.count_bytes(len(text) - self._size)
         return text
 
     @property
@@ -178,7 +178,7 @@ class Writer:
         """The objects in the message that can change, in the order of its nodes."""
         return [self._values[number] for number, (kind, _) in enumerate(self._nodes) if kind in _SHARED_KINDS]
 
-    def number(self, value: Any) -> int:
+    def node_number(self, value: Any) -> int:
         """Return the number of a value's node; a container is written later.
 
         Equal atoms share a node, but for those that have one of their own in this context (`atom_node`).
@@ -208,20 +208,20 @@ class Writer:
         self._nodes.append(node)
         return len(self._nodes) - 1
 
-    def numbers(self, values: Iterable[Any]) -> list[int]:
+    def node_numbers(self, values: Iterable[Any]) -> list[int]:
         """Return the numbers of the nodes of several values."""
         numbers: list[int] = []
         by_value = self._numbers
         for value in values:
-            # `number` does the same. Looking here first saves a call for most items of long lists.
+            # `node_number` does the same. Looking here first saves a call for most items of long lists.
             cls = type(value)
             is_quick = cls is int or (cls is str and not self._has_special_atoms)
             number = by_value.get((cls, value)) if is_quick else None
-            numbers.append(self.number(value) if number is None else number)
-        self.count(len(numbers))
+            numbers.append(self.node_number(value) if number is None else number)
+        self.count_bytes(len(numbers))
         return numbers
 
-    def count(self, size: int) -> None:
+    def count_bytes(self, size: int) -> None:
         """Count the size of a text before it is copied; raises UnsendableError."""
         self._size += size
         if self._size > MAX_BYTES:
@@ -262,7 +262,7 @@ def _kind_of_other(value: Any, context: Context) -> str:
     if isinstance(value, BaseException):
         return "exception"
     if isinstance(value, _FUNCTIONS):
-        return "known" if _is_known(value) else "function"
+        return "known" if isinstance(value, types.BuiltinFunctionType) and value in _KNOWN_NAMES else "function"
     if _is_numpy_value(value):
         return "array" if hasattr(cls, "__setitem__") else "scalar"
     if (table := _pandas_kind(cls)) is not None:
@@ -318,6 +318,7 @@ def is_user_class(cls: type[Any]) -> bool:
     namesake: Any = module
     for part in cls.__qualname__.split("."):
         namesake = getattr(namesake, part, None)
+    # A library's class is found under its name. One that `type` or a function of a program has made is not.
     is_in_its_module = namesake is cls
     return not is_in_its_module and bool(cls.__flags__ & _IS_HEAP_TYPE)
 
@@ -364,18 +365,18 @@ class Reader:
 
     def __init__(self, text: str | bytes, context: Context) -> None:
         self.context = context
-        self._nodes = _table(text)
+        self._nodes = _parse_nodes(text)
         self._values: list[Any] = [_MISSING] * len(self._nodes)
         self._depths = [0] * len(self._nodes)
 
-    def read(self, live: Sequence[Any] = ()) -> Any:
+    def read(self, existing: Sequence[Any] = ()) -> Any:
         """Return the value of the message; raises MalformedError.
 
-        `live`: objects of this process that the message describes, in the order of the last part of node 0. They are
-        updated in place: those that can change get the contents that the message has.
+        `existing`: objects of this process that the message describes, in the order of the last part of node 0. Those
+        that can change get the contents that the message has.
         """
         try:
-            return self._read(self._live_by_number(live) if live else {})
+            return self._read(self._existing_by_number(existing) if existing else {})
         except MalformedError:
             raise
         except Exception as error:  # Each content can be anything of JSON.
@@ -394,8 +395,8 @@ class Reader:
         """Return the values of some nodes."""
         return [self[number] for number in numbers]
 
-    def _read(self, live: Mapping[int, Any]) -> Any:
-        """Make all values, and return the first. `live`: number of a node -> the object that it updates.
+    def _read(self, existing: Mapping[int, Any]) -> Any:
+        """Make all values, and return the first. `existing`: number of a node -> the object that it updates.
 
         What can change is made first, empty, so that values may contain each other; then what cannot change, after its
         parts; then the first ones are filled.
@@ -405,7 +406,7 @@ class Reader:
         for number, (kind, (_, content)) in enumerate(zip(kinds, self._nodes, strict=True)):
             if kind.fill is not None:
                 mutable.append(number)
-                self._values[number] = live[number] if number in live else kind.make(self, content)
+                self._values[number] = existing[number] if number in existing else kind.make(self, content)
             elif kind.parts is _no_parts:
                 self._values[number] = kind.make(self, content)
             else:
@@ -443,18 +444,19 @@ class Reader:
             self._values[top] = kinds[top].make(self, content)
             stack.pop()
 
-    def _live_by_number(self, live: Sequence[Any]) -> dict[int, Any]:
+    def _existing_by_number(self, existing: Sequence[Any]) -> dict[int, Any]:
         """Return number of a node -> the object of this process that it describes.
 
         A message cannot change the type of an object: where it has another one, the node stands for a new object.
         """
         mutables_node = self._parts(0)[-1]
         by_number = {}
-        for number, value in zip(self._parts(mutables_node), live, strict=True):
+        for number, value in zip(self._parts(mutables_node), existing, strict=True):
             kind = self._nodes[number][0]
             kind = "list" if kind == "numbers" else kind
-            live_kind = _KINDS_BY_TYPE.get(type(value))
-            if live_kind is None or live_kind == kind:
+            # None of an object of the signature's classes. Whether its node fits, is found out when it is filled.
+            existing_kind = _KINDS_BY_TYPE.get(type(value))
+            if existing_kind is None or existing_kind == kind:
                 by_number[number] = value
         return by_number
 
@@ -464,12 +466,12 @@ class Reader:
         return [self._values[number] for number, (kind, _) in enumerate(self._nodes) if kind in _SHARED_KINDS]
 
 
-def read(text: str | bytes, context: Context | None = None, live: Sequence[Any] = ()) -> Any:
-    """Return the value of a message; raises MalformedError. `live`: see `Reader.read`."""
-    return Reader(text, context or Context()).read(live)
+def read(text: str | bytes, context: Context | None = None, existing: Sequence[Any] = ()) -> Any:
+    """Return the value of a message; raises MalformedError. `existing`: see `Reader.read`."""
+    return Reader(text, context or Context()).read(existing)
 
 
-def _table(text: str | bytes) -> list[Any]:
+def _parse_nodes(text: str | bytes) -> list[Any]:
     """Return the nodes of a message; raises MalformedError. Their contents are checked when they are read."""
     if len(text) > MAX_BYTES:
         raise MalformedError(f"a message of more than {MAX_BYTES >> 20} MB")
@@ -505,9 +507,11 @@ _KEYS: dict[type[Any], Callable[[Any], Any]] = {float: float.hex, complex: repr}
 
 
 def _write_int(writer: Writer, value: int) -> Content:
+    """Write a large integer as a text; from 64 bits on in hexadecimal, because Python limits long decimal texts."""
     if -_SMALL < value < _SMALL:
         return value
-    writer.count(value.bit_length() // 4)
+    hexadecimal_digits = value.bit_length() // 4
+    writer.count_bytes(hexadecimal_digits)
     return int.__repr__(value) if value.bit_length() < 64 else hex(value)
 
 
@@ -518,12 +522,12 @@ def _make_int(reader: Reader, content: Content) -> int:
 
 
 def _write_text(writer: Writer, value: str) -> Content:
-    writer.count(str.__len__(value))
+    writer.count_bytes(str.__len__(value))
     return str.__str__(value)
 
 
 def _write_bytes(writer: Writer, value: Any) -> Content:
-    writer.count(len(value))
+    writer.count_bytes(len(value))
     return base64.b64encode(value).decode()
 
 
@@ -544,7 +548,7 @@ def _make_float(reader: Reader, content: Content) -> float:
 
 
 def _pairs(writer: Writer, value: Mapping[Any, Any], base: Any = dict) -> list[int]:
-    return writer.numbers(part for pair in base.items(value) for part in pair)
+    return writer.node_numbers(part for pair in base.items(value) for part in pair)
 
 
 def _fill_list(reader: Reader, value: Any, content: Content) -> None:
@@ -557,7 +561,7 @@ def _are_numbers(value: list[Any]) -> bool:
 
 
 def _write_numbers(writer: Writer, value: list[Any]) -> Content:
-    writer.count(2 * len(value))
+    writer.count_bytes(2 * len(value))
     return list(value)
 
 
@@ -608,7 +612,7 @@ def _fill_default(reader: Reader, value: Any, content: Content) -> None:
 def _write_default(writer: Writer, value: Any) -> Content:
     factory = value.default_factory
     known = factory if isinstance(factory, type) and factory in _KNOWN_NAMES else None
-    return [writer.number(known), _pairs(writer, value)]
+    return [writer.node_number(known), _pairs(writer, value)]
 
 
 _VIEWS: dict[str, Callable[[list[Any]], Any]] = {
@@ -619,7 +623,7 @@ _VIEWS: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def _write_view(writer: Writer, value: Any) -> Content:
-    return [type(value).__name__.rpartition("_")[2], writer.numbers(value)]
+    return [type(value).__name__.rpartition("_")[2], writer.node_numbers(value)]
 
 
 def _write_iterator(writer: Writer, value: Any) -> Content:
@@ -627,7 +631,7 @@ def _write_iterator(writer: Writer, value: Any) -> Content:
         itertools.islice(value.items[value._next :] if isinstance(value, SentIterator) else value, MAX_ITEMS + 1)
     )
     is_complete = len(items) <= MAX_ITEMS and (not isinstance(value, SentIterator) or value.is_complete)
-    return [int(is_complete), writer.numbers(items[:MAX_ITEMS])]
+    return [int(is_complete), writer.node_numbers(items[:MAX_ITEMS])]
 
 
 def _fill_iterator(reader: Reader, value: SentIterator, content: Content) -> None:
@@ -639,7 +643,7 @@ def _fill_iterator(reader: Reader, value: SentIterator, content: Content) -> Non
 
 def _write_decimal(writer: Writer, value: decimal.Decimal) -> Content:
     text = str(value)
-    writer.count(len(text))
+    writer.count_bytes(len(text))
     return text
 
 
@@ -657,7 +661,7 @@ def _time_kind(name: str) -> Kind:
     has_zone = fields[-1] == "tzinfo"
 
     def write_time(writer: Writer, value: Any) -> Content:
-        return writer.numbers(getattr(value, field) for field in fields)
+        return writer.node_numbers(getattr(value, field) for field in fields)
 
     def make_time(reader: Reader, content: Content) -> Any:
         parts = reader.values(content)
@@ -704,10 +708,6 @@ KNOWN: dict[str, Any] = {
 _KNOWN_NAMES = {item: name for name, item in reversed(KNOWN.items())}
 
 
-def _is_known(value: Any) -> bool:
-    return isinstance(value, types.BuiltinFunctionType) and _KNOWN_NAMES.get(value) is not None
-
-
 # --- exceptions, and objects of classes ---
 
 
@@ -722,9 +722,9 @@ def _write_error(writer: Writer, value: BaseException) -> Content:
     members = attributes(value) if family in signature_names else {}
     # An argument may be anything, e.g. a lock, and tests seldom look at it: its type says enough.
     arguments = tuple(arg if type(arg) in _ARGUMENT_TYPES else type_name(arg) for arg in value.args)
-    writer.count(len(name))
+    writer.count_bytes(len(name))
     family_name = signature_names[family] if family in signature_names else f".{_KNOWN_NAMES[family]}"
-    return [family_name, name, writer.numbers((arguments, *members.values())), list(members)]
+    return [family_name, name, writer.node_numbers((arguments, *members.values())), list(members)]
 
 
 _ARGUMENT_TYPES = {*_ATOMS, tuple} - {complex}
@@ -746,7 +746,7 @@ def _make_error(reader: Reader, content: Content) -> BaseException:
     return error
 
 
-def _class(reader: Reader, name: Content) -> type[Any]:
+def _look_up_class(reader: Reader, name: Content) -> type[Any]:
     cls = reader.context.classes.get(_text(name))
     if cls is None:
         raise MalformedError(f"an object of an unknown class {name[:100]}")
@@ -755,7 +755,7 @@ def _class(reader: Reader, name: Content) -> type[Any]:
 
 def _write_object(writer: Writer, value: Any) -> Content:
     members = attributes(value)
-    return [writer.context.names[type(value)], writer.numbers(members.values()), list(members)]
+    return [writer.context.names[type(value)], writer.node_numbers(members.values()), list(members)]
 
 
 def _fill_object(reader: Reader, value: Any, content: Content) -> None:
@@ -780,10 +780,6 @@ def _set_attributes(value: Any, members: Mapping[str, Any]) -> None:
             raise MalformedError("an attribute that its class does not have")
 
 
-def _make_object(reader: Reader, content: Content) -> Any:
-    return object.__new__(_class(reader, content[0]))
-
-
 def _write_tree(writer: Writer, value: Any) -> Content:
     """Write an object of a class that the reader does not have as its attributes: tests may read them."""
     cls = type(value)
@@ -794,7 +790,7 @@ def _write_tree(writer: Writer, value: Any) -> Content:
         members = {"string": value.string, "begin": value.start(), "end": value.end()}
     else:
         members = _class_attributes(cls) | attributes(value)
-    return [cls.__name__, writer.numbers(members.values()), list(members), length]
+    return [cls.__name__, writer.node_numbers(members.values()), list(members), length]
 
 
 def _class_attributes(cls: type[Any]) -> dict[str, Any]:
@@ -816,7 +812,7 @@ def _make_tree(reader: Reader, content: Content) -> Tree:
 def _write_record(writer: Writer, value: Any) -> Content:
     """Write a named tuple as its class, if the reader has it, or the name of its class; its fields; and its items."""
     cls = type(value)
-    return [[writer.context.names.get(cls, ""), cls.__name__, *cls._fields], writer.numbers(tuple.__iter__(value))]
+    return [[writer.context.names.get(cls, ""), cls.__name__, *cls._fields], writer.node_numbers(tuple.__iter__(value))]
 
 
 def _make_record(reader: Reader, content: Content) -> Any:
@@ -824,7 +820,10 @@ def _make_record(reader: Reader, content: Content) -> Any:
     items = reader.values(parts)
     if len(items) != len(fields) or len(set(map(_text, fields))) < len(fields):
         raise MalformedError("a named tuple without all of its fields")
-    cls = _class(reader, known_class) if known_class else _record_class(_text(class_name)[:MAX_NAME], tuple(fields))
+    if known_class:
+        cls = _look_up_class(reader, known_class)
+    else:
+        cls = _record_class(_text(class_name)[:MAX_NAME], tuple(fields))
     if not issubclass(cls, tuple) or len(items) != len(getattr(cls, "_fields", items)):
         raise MalformedError("a named tuple of another class")
     return tuple.__new__(cls, items)
@@ -839,7 +838,7 @@ def _record_class(name: str, fields: tuple[str, ...]) -> type[Any]:
 
 
 def _make_member(reader: Reader, content: Content) -> Any:
-    cls = _class(reader, content[0])
+    cls = _look_up_class(reader, content[0])
     members: Any = vars(cls).get("_member_map_", {})
     return members[_text(content[1])]
 
@@ -857,10 +856,10 @@ def _is_numpy_value(value: Any) -> bool:
 def _write_array(writer: Writer, value: Any) -> Content:
     shape = list(value.shape)
     if value.dtype.kind == "O":
-        return ["O", shape, "", writer.numbers(value.ravel().tolist())]
+        return ["O", shape, "", writer.node_numbers(value.ravel().tolist())]
     if not _DTYPE.fullmatch(value.dtype.str):
         raise UnsendableError(f"an array of {str(value.dtype)[:100]}")
-    writer.count(value.nbytes)
+    writer.count_bytes(value.nbytes)
     return [value.dtype.str, shape, base64.b64encode(value.tobytes()).decode(), []]
 
 
@@ -921,8 +920,8 @@ def _write_column(writer: Writer, value: Any) -> list[Any]:
     if not _COLUMN.fullmatch(name):
         raise UnsendableError(f"a table with a column of type {name[:100]}")
     is_plain = isinstance(value.dtype, numpy.dtype) and name != "object"
-    # What an array of objects holds is not there yet when a table is made.
-    return [name, writer.number(value.to_numpy() if is_plain else tuple(value.astype(object).tolist()))]
+    # A tuple in place of an array of objects, which is filled only after the table is made.
+    return [name, writer.node_number(value.to_numpy() if is_plain else tuple(value.astype(object).tolist()))]
 
 
 def _read_column(reader: Reader, name: Content, number: Content) -> tuple[Any, str]:
@@ -938,7 +937,7 @@ def _read_column(reader: Reader, name: Content, number: Content) -> tuple[Any, s
 
 def _write_index(writer: Writer, value: Any) -> Content:
     name, values = _write_column(writer, value)
-    return [name, [values, writer.number(value.name)]]
+    return [name, [values, writer.node_number(value.name)]]
 
 
 def _make_index(reader: Reader, content: Content) -> Any:
@@ -950,17 +949,17 @@ def _make_index(reader: Reader, content: Content) -> Any:
 
 def _write_series(writer: Writer, value: Any) -> Content:
     name, values = _write_column(writer, value)
-    return [name, [values, writer.number(value.name), writer.number(value.index)]]
+    return [name, [values, writer.node_number(value.name), writer.node_number(value.index)]]
 
 
 def _make_series(reader: Reader, content: Content) -> Any:
     import pandas
 
     values, dtype = _read_column(reader, content[0], content[1][0])
-    return pandas.Series(values, dtype=dtype, name=reader[content[1][1]], index=_index(reader, content[1][2]))
+    return pandas.Series(values, dtype=dtype, name=reader[content[1][1]], index=_look_up_index(reader, content[1][2]))
 
 
-def _index(reader: Reader, number: Any) -> Any:
+def _look_up_index(reader: Reader, number: Any) -> Any:
     import pandas
 
     if not isinstance(reader[number], pandas.Index):
@@ -970,13 +969,13 @@ def _index(reader: Reader, number: Any) -> Any:
 
 def _write_frame(writer: Writer, value: Any) -> Content:
     columns = [value.iloc[:, at] for at in range(value.shape[1])]
-    return ["", writer.numbers([value.index, value.columns, *columns])]
+    return ["", writer.node_numbers([value.index, value.columns, *columns])]
 
 
 def _make_frame(reader: Reader, content: Content) -> Any:
     import pandas
 
-    index, names = (_index(reader, number) for number in content[1][:2])
+    index, names = (_look_up_index(reader, number) for number in content[1][:2])
     columns = reader.values(content[1][2:])
     if len(columns) != len(names) or not all(isinstance(column, pandas.Series) for column in columns):
         raise MalformedError("an invalid table")
@@ -1013,12 +1012,12 @@ KINDS: dict[str, Kind] = {
     ),
     "str": Kind(_write_text, lambda r, c: _text(c)),
     "bytes": Kind(_write_bytes, _make_bytes),
-    "list": Kind(lambda w, v: w.numbers(list.__iter__(v)), lambda r, c: [], _fill_list, list),
+    "list": Kind(lambda w, v: w.node_numbers(list.__iter__(v)), lambda r, c: [], _fill_list, list),
     "numbers": Kind(_write_numbers, lambda r, c: [], _fill_numbers),
-    "tuple": Kind(lambda w, v: w.numbers(tuple.__iter__(v)), lambda r, c: tuple(r.values(c)), parts=list),
-    "set": Kind(lambda w, v: w.numbers(_ordered_items(v, set)), lambda r, c: set(), _fill_set, list, hashes=True),
+    "tuple": Kind(lambda w, v: w.node_numbers(tuple.__iter__(v)), lambda r, c: tuple(r.values(c)), parts=list),
+    "set": Kind(lambda w, v: w.node_numbers(_ordered_items(v, set)), lambda r, c: set(), _fill_set, list, hashes=True),
     "frozenset": Kind(
-        lambda w, v: w.numbers(_ordered_items(v, frozenset)), lambda r, c: frozenset(r.values(c)), parts=list
+        lambda w, v: w.node_numbers(_ordered_items(v, frozenset)), lambda r, c: frozenset(r.values(c)), parts=list
     ),
     "dict": Kind(_pairs, lambda r, c: {}, _fill_dict, list, hashes=True),
     "counter": Kind(_pairs, lambda r, c: collections.Counter(), _fill_dict, list, hashes=True),
@@ -1035,16 +1034,16 @@ KINDS: dict[str, Kind] = {
         _write_bytes, lambda r, c: bytearray(), lambda r, v, c: v.__setitem__(slice(None), _make_bytes(r, c))
     ),
     "deque": Kind(
-        lambda w, v: [v.maxlen, w.numbers(v)],
+        lambda w, v: [v.maxlen, w.node_numbers(v)],
         lambda r, c: collections.deque(maxlen=None if c[0] is None else _integer(c[0])),
         _fill_deque,
         _second_item,
     ),
-    "range": Kind(lambda w, v: w.numbers((v.start, v.stop, v.step)), lambda r, c: range(*r.values(c)), parts=list),
-    "slice": Kind(lambda w, v: w.numbers((v.start, v.stop, v.step)), lambda r, c: slice(*r.values(c)), parts=list),
+    "range": Kind(lambda w, v: w.node_numbers((v.start, v.stop, v.step)), lambda r, c: range(*r.values(c)), parts=list),
+    "slice": Kind(lambda w, v: w.node_numbers((v.start, v.stop, v.step)), lambda r, c: slice(*r.values(c)), parts=list),
     "decimal": Kind(_write_decimal, lambda r, c: decimal.Decimal(_text(c))),
     "fraction": Kind(
-        lambda w, v: w.numbers((v.numerator, v.denominator)),
+        lambda w, v: w.node_numbers((v.numerator, v.denominator)),
         lambda r, c: fractions.Fraction(*map(_integer, r.values(c))),
         parts=list,
     ),
@@ -1052,16 +1051,16 @@ KINDS: dict[str, Kind] = {
         _write_iterator, lambda r, c: SentIterator([], is_complete=bool(_integer(c[0]))), _fill_iterator, _second_item
     ),
     **{name: _time_kind(name) for name in _TIMES},
-    "zone": Kind(lambda w, v: [w.number(v.utcoffset(None))], _make_zone, parts=list),
+    "zone": Kind(lambda w, v: [w.node_number(v.utcoffset(None))], _make_zone, parts=list),
     "array": Kind(_write_array, _make_array, _fill_array, lambda c: c[3]),
     "scalar": Kind(_write_scalar, _make_scalar),
     "index": Kind(_write_index, _make_index, parts=_second_item),
     "series": Kind(_write_series, _make_series, parts=_second_item),
     "frame": Kind(_write_frame, _make_frame, parts=_second_item),
     "known": Kind(lambda w, v: _KNOWN_NAMES[v], lambda r, c: KNOWN[_text(c)]),
-    "class": Kind(lambda w, v: w.context.names[v], _class),
+    "class": Kind(lambda w, v: w.context.names[v], _look_up_class),
     "exception": Kind(_write_error, _make_error, parts=lambda c: c[2]),
-    "object": Kind(_write_object, _make_object, _fill_object, _second_item),
+    "object": Kind(_write_object, lambda r, c: object.__new__(_look_up_class(r, c[0])), _fill_object, _second_item),
     "member": Kind(lambda w, v: [w.context.names[type(v)], v.name], _make_member),
     "record": Kind(_write_record, _make_record, parts=_second_item),
     "tree": Kind(_write_tree, _make_tree, _fill_object, _second_item),

@@ -46,10 +46,10 @@ def send_bytes(write: Write, data: bytes) -> None:
 
 def receive_bytes(read: Read, limit: int = MAX_FRAME) -> bytes:
     """Return the next message's bytes from `read(count) -> bytes`; raises ClosedError at the end of the stream."""
-    (length,) = struct.unpack(">I", _exactly(read, 4))
+    (length,) = struct.unpack(">I", _read_exactly(read, 4))
     if length > limit:
         raise ClosedError(f"a message of {length} bytes")
-    return _exactly(read, length)
+    return _read_exactly(read, length)
 
 
 def receive(read: Read) -> Any:
@@ -61,9 +61,9 @@ def receive(read: Read) -> Any:
 
 
 def send_parcel(write: Write, message: object) -> None:
-    """Send a message that has bytes anywhere: as references to what stands behind its JSON.
+    """Send a message that may have bytes in it: the length of its JSON, its JSON, and all bytes one after another.
 
-    The grader's side is grader/sandbox/channel.py.
+    In the JSON, {"part": [start, end]} stands for the bytes. The grader's side is grader/sandbox/channel.py.
     """
     parts: list[bytes] = []
     size = 0
@@ -97,7 +97,7 @@ def receive_parcel(read: Read) -> Any:
         raise ClosedError(f"not a message: {error}") from None
 
 
-def _exactly(read: Read, count: int) -> bytes:
+def _read_exactly(read: Read, count: int) -> bytes:
     parts = []
     while count:
         part = read(min(count, 1 << 20))

@@ -80,7 +80,7 @@ linter.warm()
 def messages(sources):
     found = []
     for number, source in enumerate(sources):
-        found.append(linter.messages(source))
+        found.append(linter.lint(source))
         if number % 4 == 3:
             linter.collect()
     return found
@@ -98,7 +98,7 @@ kept = []
 for round in range(3):
     for number in range(20):
         name = f"of_{round}_{number}"
-        linter.messages(f"import typing\\ndef {name}(x: typing.List[int]):\\n    return [{name}(y) for y in x][0].z\\n")
+        linter.lint(f"import typing\\ndef {name}(x: typing.List[int]):\\n    return [{name}(y) for y in x][0].z\\n")
     linter.collect()
     kept.append(gc.get_freeze_count())
 json.dump(kept, sys.stdout)

@@ -92,7 +92,10 @@ class _Channel:
         self._is_writing, self._flushed = False, monotonic()
 
     def finish(self) -> None:
-        """Send what waits, and an empty message, because the time is up. What is half sent is the last message."""
+        """Send what waits, and an empty message, because the time is up; called by the handler of a signal.
+
+        If the signal has interrupted a write, nothing can be sent after the message that is half sent.
+        """
         if not self._is_writing:
             self.send(b"")
             self.flush()
@@ -129,12 +132,13 @@ class Program(values.Context):
         exec(compile(spec["source"], "<candidate>", "exec", dont_inherit=True), self.namespace)
         classes = signature_classes | user_classes(names, self.namespace)
         super().__init__(classes)
+        # Objects of both classes are sent under one name if the program defines a class of the signature again.
         self.names = {cls: name for table in (signature_classes, classes) for name, cls in table.items()}
-        self._remote_names: set[str] = set()
-        """The names of the classes whose objects stay here."""
-        self._remote_classes: dict[type[Any], str] = {}
+        self._resident_names: set[str] = set()
+        """The names of the classes whose objects stay here, and are sent by their numbers."""
+        self._resident_classes: dict[type[Any], str] = {}
         """These classes, and those of objects that a call of such a name has returned (`note_class`)."""
-        self.keep_objects([*to_write, *(name for name, origin in spec["names"].items() if origin == "class")])
+        self.send_by_number([*to_write, *(name for name, origin in spec["names"].items() if origin == "class")])
         self.answers: dict[int, Any] = {}
         """Number of a call -> what it returned, if a later call refers to it."""
         self._objects: list[Any] = []
@@ -142,14 +146,14 @@ class Program(values.Context):
         self._numbers: dict[int, int] = {}
         """id() of an object -> its number."""
 
-    def keep_objects(self, names: "Iterable[str]") -> None:
-        """Let the objects of these classes stay here."""
-        self._remote_names |= set(names)
-        by_name = {name: self.namespace.get(name) for name in self._remote_names}
-        self._remote_classes |= {cls: name for name, cls in by_name.items() if isinstance(cls, type)}
-        self.classes |= {name: cls for cls, name in self._remote_classes.items()}
+    def send_by_number(self, names: "Iterable[str]") -> None:
+        """Send the objects of these classes by their numbers, and not as their attributes."""
+        self._resident_names |= set(names)
+        by_name = {name: self.namespace.get(name) for name in self._resident_names}
+        self._resident_classes |= {cls: name for name, cls in by_name.items() if isinstance(cls, type)}
+        self.classes |= {name: cls for cls, name in self._resident_classes.items()}
 
-    def _number(self, value: "Any") -> int:
+    def _object_number(self, value: "Any") -> int:
         number = self._numbers.get(id(value))
         if number is None:
             number = self._numbers[id(value)] = len(self._objects)
@@ -161,18 +165,18 @@ class Program(values.Context):
 
         `overrides_eq` tells the tests' side whether only the program can compare the object.
         """
-        if not self._remote_classes:
+        if not self._resident_classes:
             return None
         if isinstance(value, type):
-            return ("class", self._remote_classes[value]) if value in self._remote_classes else None
-        cls = next((cls for cls in type(value).__mro__ if cls in self._remote_classes), None)
+            return ("class", self._resident_classes[value]) if value in self._resident_classes else None
+        cls = next((cls for cls in type(value).__mro__ if cls in self._resident_classes), None)
         if cls is None:
             return None
         overrides_eq = type(value).__eq__ is not _DEFAULT_EQ
-        return "remote", [self._number(value), self._remote_classes[cls], int(overrides_eq)]
+        return "remote", [self._object_number(value), self._resident_classes[cls], int(overrides_eq)]
 
     def function(self, value: "Any") -> "tuple[str, Any]":
-        return "function", self._number(value)
+        return "function", self._object_number(value)
 
     def value_of(self, kind: str, content: "Any") -> "Any":
         if kind == "answer":
@@ -183,11 +187,11 @@ class Program(values.Context):
 
     def note_class(self, name: str, value: "Any") -> None:
         """Note the class of an object that the call of a staying class has made (a singleton, a factory)."""
-        if name in self._remote_names and values.is_user_class(type(value)):
-            self._remote_classes.setdefault(type(value), name)
+        if name in self._resident_names and values.is_user_class(type(value)):
+            self._resident_classes.setdefault(type(value), name)
 
     def find_function(self, target_kind: str, target: "Any") -> "Callable[..., Any]":
-        """Return what a call calls; raises LookupError."""
+        """Return the function that a call names; raises LookupError."""
         if target_kind == "value":
             return lambda: self.namespace[target]
         if target_kind == "op":
@@ -254,9 +258,9 @@ class Answerer:
 
 
 def _without_frames(error: "BaseException") -> "BaseException":
-    """Remove the frames from an exception, and from those before it: they would keep the arguments of the call."""
-    one: BaseException | None = error
-    while one is not None and one.__traceback__ is not None:
-        one.__traceback__ = None
-        one = one.__context__
+    """Remove the frames from an exception, and from those in its context, because they keep the arguments alive."""
+    current: BaseException | None = error
+    while current is not None and current.__traceback__ is not None:
+        current.__traceback__ = None
+        current = current.__context__
     return error

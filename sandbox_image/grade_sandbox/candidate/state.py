@@ -18,7 +18,7 @@ class CallState:
 
     def __init__(self, output: io.StringIO) -> None:
         """`output`: the standard output."""
-        self._output, self._no_input = output, sys.stdin
+        self._output, self._default_stdin = output, sys.stdin
         self._stdin: io.StringIO | None = None
         """The standard input that calls have; None: none."""
         self._start = 0
@@ -30,7 +30,7 @@ class CallState:
         self._output.truncate()
         if "input" in state:
             self._stdin = io.StringIO(state["input"]) if state["input"] is not None else None
-            sys.stdin = self._stdin if self._stdin is not None else self._no_input
+            sys.stdin = self._stdin if self._stdin is not None else self._default_stdin
         self._start = self._stdin.tell() if self._stdin is not None else 0
         if "seed" in state:
             random.seed(state["seed"])

@@ -88,8 +88,8 @@ def _replace_descriptors(fds: "list[int]") -> None:
 
 def _open_streams() -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
-        errors, lines = ("backslashreplace", 1) if name == "stderr" else ("surrogateescape", -1)
-        stream = open(number, "w" if number else "r", lines, encoding="utf-8", errors=errors, closefd=False)
+        errors, buffering = ("backslashreplace", 1) if name == "stderr" else ("surrogateescape", -1)
+        stream = open(number, "w" if number else "r", buffering, encoding="utf-8", errors=errors, closefd=False)
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
 
@@ -132,10 +132,10 @@ def _run(execute: "Callable[[], int]", stdin: bytes, folder: str) -> "dict[str, 
 
 def _exception_line(stderr: str) -> str:
     """Return the first line of the last exception in the standard error, else its last line."""
-    _, traceback_, exception_text = stderr.rpartition("Traceback (most recent call last):\n")
+    _, marker, exception_text = stderr.rpartition("Traceback (most recent call last):\n")
     lines = [line for line in exception_text.splitlines() if line.strip()]
-    named = next((line for line in lines if not line[0].isspace()), "") if traceback_ else ""
-    return named or (lines[-1] if lines else "")
+    exception_line = next((line for line in lines if not line[0].isspace()), "") if marker else ""
+    return exception_line or (lines[-1] if lines else "")
 
 
 def _remove_files(folder: str) -> None:
@@ -176,8 +176,8 @@ def _execute(code: "types.CodeType", main_module: "types.ModuleType") -> int:
     except BaseException:
         status = 1
         traceback.print_exc(limit=-MAX_FRAMES)
-    threads, exit_functions = threading._shutdown, atexit._run_exitfuncs  # type: ignore[attr-defined]
-    for finish in (threads, exit_functions, lambda: _flush("stdout"), lambda: _flush("__stdout__")):
+    join_threads, run_exit_functions = threading._shutdown, atexit._run_exitfuncs  # type: ignore[attr-defined]
+    for finish in (join_threads, run_exit_functions, lambda: _flush("stdout"), lambda: _flush("__stdout__")):
         try:
             finish()
         except BaseException:

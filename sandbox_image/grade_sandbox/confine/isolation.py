@@ -33,6 +33,8 @@ LINTER_SLOT = 9
 """The linter may stay when the programs of other slots have ended."""
 ENDED = 126
 """The exit code of a process that has come to its end by itself."""
+_INIT_FAILED = 125
+"""The exit code of a namespace's first process that could not start the program."""
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
     0x00020000,
     0x08000000,
@@ -165,15 +167,16 @@ class Namespaces:
 
     def _run_init_and_exit(self, slot: int, body: Callable[[], object]) -> NoReturn:
         """Be the namespace's first process: start the program, and end with a status that tells how it ended."""
-        status = 125
+        status = _INIT_FAILED
         with contextlib.suppress(BaseException):
             process.prctl(process.PR_SET_PDEATHSIG, signal.SIGKILL)
             os.setsid()
             # The /proc files of an undumpable process belong to root, so its user could not be mapped.
             process.prctl(process.PR_SET_DUMPABLE, 1)
             process.prefer_for_oom()
+            # Inside, each slot is an ordinary user of its own.
             self._map_user(1000 + slot)
-            self._mount()
+            self._mount_folders()
             process.make_undumpable()
             program = process.fork()
             if program == 0:
@@ -190,7 +193,7 @@ class Namespaces:
             with open(path, "w") as file:
                 file.write(text)
 
-    def _mount(self) -> None:
+    def _mount_folders(self) -> None:
         _mount(None, "/", None, MS_REC | MS_PRIVATE, None)
         options = f"size={self.scratch_bytes},nr_inodes=4096,mode=0700"
         for target in (SCRATCH, SHM):
@@ -266,7 +269,7 @@ def _run_body_and_exit(become: Callable[[], object], body: Callable[[], object])
 def remove_contents(*directories: str) -> None:
     """Remove everything in these folders that this user can remove, whatever its permissions and depth."""
 
-    def open_up(function: Callable[[str], object], path: str, _error: object) -> None:
+    def chmod_and_retry(function: Callable[[str], object], path: str, _error: object) -> None:
         with contextlib.suppress(OSError):
             os.chmod(os.path.dirname(path), stat.S_IRWXU)
             if os.path.isdir(path) and not os.path.islink(path):
@@ -278,6 +281,6 @@ def remove_contents(*directories: str) -> None:
     for entry in (entry for directory in directories for entry in os.scandir(directory)):
         with contextlib.suppress(OSError, RecursionError):
             if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path, onerror=open_up)
+                shutil.rmtree(entry.path, onerror=chmod_and_retry)
             else:
                 os.unlink(entry.path)

@@ -71,7 +71,7 @@ def fork() -> int:
 # --- system calls -----------------------------------------------------------------------------------------------
 
 # Numbers from the kernel's tables (arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h).
-_REFUSED: dict[str, tuple[int, int | None]] = {
+_REFUSED_CALLS: dict[str, tuple[int, int | None]] = {
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "pidfd_getfd": (438, 438),
     "kcmp": (312, 272), "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "shmget": (29, 194),
     "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190), "semop": (65, 193), "semctl": (66, 191),
@@ -114,6 +114,11 @@ _FCNTL_REFUSED = (1024, 1025, 1026)
 _AF_UNIX = 1
 
 
+def _if_equal(value: int, answer: int) -> list[tuple[int, int, int, int]]:
+    """Return the instructions that end the filter with an answer if what was loaded last equals a value."""
+    return [(_JEQ, 0, 1, value), (_RET, 0, 0, answer)]
+
+
 def seccomp_program(machine: str) -> bytes | None:
     """Return the BPF program (bytes) that refuses dangerous calls with EPERM; None for an unknown machine.
 
@@ -124,8 +129,9 @@ def seccomp_program(machine: str) -> bytes | None:
     if machine not in _ARCH:
         return None
     arch, column, clone, clone3, socket, fcntl, flock, prlimit = _ARCH[machine]
-    eperm, enosys, done = _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS, _ERRNO
-    answers = [(command, done) for command in _LOCKS] + [(command, eperm) for command in _FCNTL_REFUSED]
+    eperm, enosys, success = _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS, _ERRNO
+    fcntl_answers = [(command, success) for command in _LOCKS] + [(command, eperm) for command in _FCNTL_REFUSED]
+    fcntl_code = [line for command, answer in fcntl_answers for line in _if_equal(command, answer)]
     code = [
         (_LD, 0, 0, 4),
         (_JEQ, 1, 0, arch),
@@ -135,8 +141,7 @@ def seccomp_program(machine: str) -> bytes | None:
         (_JGE, 0, 1, 0x40000000),
         (_RET, 0, 0, eperm),
         # clone3 hides its flags behind a pointer; without it the C library uses clone.
-        (_JEQ, 0, 1, clone3),
-        (_RET, 0, 0, enosys),
+        *_if_equal(clone3, enosys),
         (_JEQ, 0, 4, clone),
         (_LD, 0, 0, 16),
         (_JSET, 0, 1, _CLONE_FLAGS),
@@ -144,24 +149,21 @@ def seccomp_program(machine: str) -> bytes | None:
         (_RET, 0, 0, _ALLOW),
         (_JEQ, 0, 4, socket),
         (_LD, 0, 0, 16),
-        (_JEQ, 0, 1, _AF_UNIX),
-        (_RET, 0, 0, _ALLOW),
+        *_if_equal(_AF_UNIX, _ALLOW),
         (_RET, 0, 0, eperm),
         # A process may change its own limits, and not those of the process that starts it again and again.
         (_JEQ, 0, 4, prlimit),
         (_LD, 0, 0, 16),
-        (_JEQ, 0, 1, 0),
-        (_RET, 0, 0, _ALLOW),
+        *_if_equal(0, _ALLOW),
         (_RET, 0, 0, eperm),
-        (_JEQ, 0, 1, flock),
-        (_RET, 0, 0, done),
-        (_JEQ, 0, 2 + 2 * len(answers), fcntl),
+        *_if_equal(flock, success),
+        (_JEQ, 0, 2 + len(fcntl_code), fcntl),
         (_LD, 0, 0, 24),
-        *(line for command, answer in answers for line in ((_JEQ, 0, 1, command), (_RET, 0, 0, answer))),
+        *fcntl_code,
         (_RET, 0, 0, _ALLOW),
     ]
-    for number in sorted(number for numbers in _REFUSED.values() if (number := numbers[column]) is not None):
-        code += [(_JEQ, 0, 1, number), (_RET, 0, 0, eperm)]
+    for number in sorted(number for numbers in _REFUSED_CALLS.values() if (number := numbers[column]) is not None):
+        code += _if_equal(number, eperm)
     code.append((_RET, 0, 0, _ALLOW))
     return b"".join(struct.pack("HBBI", *line) for line in code)
 
@@ -257,9 +259,8 @@ def seed_generators() -> None:
     """Seed the random numbers of a program from its hash seed, which is fixed: so no verdict depends on chance."""
     number = abs(hash("seed"))
     random.seed(number)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and "numpy.random" in sys.modules:
-        numpy.random.seed(number & 0xFFFFFFFF)
+    if numpy_random := sys.modules.get("numpy.random"):
+        numpy_random.seed(number & 0xFFFFFFFF)
 
 
 def prefer_for_oom() -> None:

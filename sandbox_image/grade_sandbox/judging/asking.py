@@ -53,9 +53,8 @@ def make_repeatable() -> None:
     # `secrets`, `SystemRandom` and NumPy's unseeded generators use this function.
     random._urandom = generator.randbytes  # type: ignore[attr-defined]
     random.seed(SEED)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and "numpy.random" in sys.modules:
-        numpy.random.seed(SEED)
+    if numpy_random := sys.modules.get("numpy.random"):
+        numpy_random.seed(SEED)
 
 
 class TestState:
@@ -68,9 +67,8 @@ class TestState:
         self._seeds: dict[str, Any] = {}
         """The last seed of each generator since the last call."""
         self._record_seeds(random, "seed")
-        numpy = sys.modules.get("numpy")
-        if numpy is not None and "numpy.random" in sys.modules:
-            self._record_seeds(numpy.random, "numpy_seed")
+        if numpy_random := sys.modules.get("numpy.random"):
+            self._record_seeds(numpy_random, "numpy_seed")
 
     def _record_seeds(self, module: Any, name: str) -> None:
         """Replace a module's `seed`, so that a call carries the last seed. One that cannot be sent becomes 0."""
@@ -323,10 +321,10 @@ _SHORT_REPLY = '[["tuple",[1,2]]'
 """How the message of a reply begins that has no effects."""
 
 
-def read_reply(text: str, context: values.Context, live: Any = ()) -> Reply:
-    """Return what a reply says; raises MalformedError. `live`: see `values.Reader.read`."""
-    # A reply without effects does not tell what became of the live objects, so they stay as they are.
-    parts = values.read(text, context, () if text.startswith(_SHORT_REPLY) else live)
+def read_reply(text: str, context: values.Context, existing: Any = ()) -> Reply:
+    """Return what a reply says; raises MalformedError. `existing`: see `values.Reader.read`."""
+    # A reply without effects does not tell what became of the existing objects, so they stay as they are.
+    parts = values.read(text, context, () if text.startswith(_SHORT_REPLY) else existing)
     if type(parts) is not tuple or len(parts) not in (2, 7):
         raise values.MalformedError("not a reply")
     if len(parts) == 7 and list(map(type, parts[2:])) != _TYPES_BEHIND_VALUE:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from grade_sandbox import values
 from grade_sandbox.candidate.answering import RETURNED
-from grade_sandbox.judging.sameness import are_same
 from grade_sandbox.judging.views import MAX_DEPTH, JudgeContext, Ref, join_clipped, value_pieces
 
 TYPE_CHECKING = False
@@ -52,11 +51,6 @@ def procedures(calls: Sequence[Call], expected: Sequence[Reply]) -> set[int]:
             if reply.value is not None:
                 with_value.add(callee)
     return {number for callee, numbers in numbers_by_callee.items() if callee not in with_value for number in numbers}
-
-
-def is_varying(runs: Sequence[Sequence[Reply]], number: int, expected: Reply) -> bool:
-    """Whether the reference's runs leave the arguments of a call differently."""
-    return any(not are_same(run[number].args, expected.args) for run in runs if number < len(run))
 
 
 _SIGNS = {

@@ -202,7 +202,7 @@ def _comparison_function(spec: Compare) -> Callable[[Pair, Any, Any], Verdicts]:
 
         def by_evalplus(pair: Pair, expected: Any, answer: Any) -> Verdicts:
             comparer = for_base if pair["number"] < settings["base"] else for_others
-            arguments = _arguments(pair["input"]) if "input" in pair else ()
+            arguments = values.read(pair["input"])[1] if "input" in pair else ()
             verdicts = comparer.verdicts(arguments, expected, answer)
             # Also an answer that is known to be the expected one is compared, because it may set the tolerance of later
             # ones.
@@ -211,10 +211,6 @@ def _comparison_function(spec: Compare) -> Callable[[Pair, Any, Any], Verdicts]:
         return by_evalplus
     official, careful = map(comparisons.rule, spec["rules"])
     return lambda _, expected, answer: Verdicts(official(expected, answer), careful(expected, answer))
-
-
-def _arguments(call: str) -> list[Any]:
-    return list(values.read(call)[1])
 
 
 def _checker_function(source: str) -> Callable[[Pair, str, str], Verdicts]:

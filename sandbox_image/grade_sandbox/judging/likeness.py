@@ -15,7 +15,7 @@ from typing import NamedTuple
 from grade_sandbox import values
 from grade_sandbox.candidate.answering import RAISED, RETURNED, UNSENT
 from grade_sandbox.judging import calls as recorded_calls
-from grade_sandbox.judging.asking import Reply
+from grade_sandbox.judging.asking import Reply, read_reply
 from grade_sandbox.judging.sameness import (
     MAX_PLACES,
     USUAL_TYPES,
@@ -87,8 +87,8 @@ class Likeness:
         self._expected_texts = expected[0]
         """The replies of the reference's first run."""
         self._calls = [recorded_calls.read(call, self.context) for call in tests.calls]
-        self._expected = [self.context.reply(text) for text in expected[0]]
-        self._other_runs = [[self.context.reply(text) for text in run] for run in expected[1:]]
+        self._expected = [read_reply(text, self.context) for text in expected[0]]
+        self._other_runs = [[read_reply(text, self.context) for text in run] for run in expected[1:]]
         """The replies of the reference's other runs, which show what varies in its answers."""
         self._procedures = recorded_calls.procedures(self._calls, self._expected)
         """The numbers of the calls that return nothing: changed arguments and output are their answer."""
@@ -122,7 +122,7 @@ class Likeness:
                 self._note_problem(number, "it ended before this call", Reply(ENDED, None))
                 return
             try:
-                returned = self.context.reply(self._texts[number])
+                returned = read_reply(self._texts[number], self.context)
             except values.MalformedError as error:
                 self._note_problem(number, f"a malformed value ({error})", Reply(UNSENT, None))
                 continue
@@ -162,6 +162,7 @@ class Likeness:
         `_other_arguments` if they differ, and the tests decide whether that matters.
         """
         is_procedure = number in self._procedures
+        runs = [run for run in self._other_runs if number < len(run)]
         value_places = () if is_procedure else differing_parts(expected.value, returned.value)
         differences = [Place(number, VALUE, *parts) for parts in value_places]
         if differences and self._differs_only_in_order(number, expected, returned):
@@ -170,7 +171,7 @@ class Likeness:
             if is_procedure:
                 differences += self._argument_differences(number, expected, returned)
             # If nothing else differs, arguments may differ where the reference's own runs do.
-            elif differences or not recorded_calls.is_varying(self._other_runs, number, expected):
+            elif differences or all(are_same(run[number].args, expected.args) for run in runs):
                 self._other_arguments.append(number)
         if expected.printed != returned.printed and (is_procedure or self._calls[number].state.get("captures")):
             differences.append(Place(number, PRINTED, (), expected.printed, returned.printed))
@@ -236,7 +237,7 @@ class Likeness:
         """Return the program's replies, with the arguments as the reference leaves them."""
         texts = list(self._texts)
         for number in self._other_arguments:
-            reply, expected = self.context.reply(texts[number]), self._expected[number]
+            reply, expected = read_reply(texts[number], self.context), self._expected[number]
             reply = reply._replace(args=expected.args, kwargs=expected.kwargs, mutables=expected.mutables)
             texts[number] = values.write(tuple(reply), self.context)
         return texts
@@ -248,7 +249,7 @@ class Likeness:
         for place, control in changes:
             by_call.setdefault(place.call, []).append((place, control))
         for number, changes_of_call in by_call.items():
-            reply = self.context.reply(changed[number])
+            reply = read_reply(changed[number], self.context)
             for place, control in changes_of_call:
                 if place.root == VALUE:
                     reply = reply._replace(value=_replace_part(reply.value, place.path, control))

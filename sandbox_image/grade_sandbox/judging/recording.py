@@ -153,7 +153,7 @@ class _Record:
                 for name, origin in origins.items()
                 if origin and (name in names or origin.startswith("import:"))
             }
-            program.keep_objects(name for name, origin in self.names.items() if origin == "class")
+            program.send_by_number(name for name, origin in self.names.items() if origin == "class")
             self._answerer = Answerer(candidate, program, CallState(self._reference_state.printed))
 
     def make_asker(self, classes: dict[str, type[Any]]) -> Asker:
@@ -296,8 +296,8 @@ class _ReferenceState:
         self._stderr = self._stdin
         self._seed_functions: dict[Any, Any] = {random: random.seed}
         """A module with a generator -> its own `seed`, which the tests' side replaces."""
-        if (numpy := sys.modules.get("numpy")) is not None and "numpy.random" in sys.modules:
-            self._seed_functions[numpy.random] = numpy.random.seed
+        if numpy_random := sys.modules.get("numpy.random"):
+            self._seed_functions[numpy_random] = numpy_random.seed
         self._generator_states: list[Any] = []
         process.swallow_output()
 

@@ -15,14 +15,11 @@ import types
 from typing import NamedTuple
 
 from grade_sandbox import values
-from grade_sandbox.judging import asking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
-
-    from grade_sandbox.judging.asking import Reply
 
 NONE, TRUTH, NUMBER, TEXT, CONTAINER, OBJECT, ERROR, FUNCTION, REMOTE, OTHER = (
     "None", "truth", "number", "text", "container", "object", "error", "function", "remote", "other",
@@ -46,10 +43,6 @@ class JudgeContext(values.Context):
         if type(value) is not Ref:
             return None
         return value.kind, list(value.content) if isinstance(value.content, tuple) else value.content
-
-    def reply(self, text: str) -> Reply:
-        """Return what a reply says; raises MalformedError."""
-        return asking.read_reply(text, self)
 
 
 class View(NamedTuple):

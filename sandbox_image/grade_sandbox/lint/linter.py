@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    Assigned = list[tuple[Any, list[Any]]]
+    Assignments = list[tuple[Any, list[Any]]]
     """Assignments to attributes, each with the owners of the attribute that astroid infers."""
 
 NAME = "program"
@@ -48,7 +48,7 @@ def serve(spec: dict[str, Any], channel_fd: int, ready_fd: int) -> None:
         except (wire.ClosedError, OSError):
             return
         try:
-            reply: dict[str, Any] = {"messages": linter.messages(source)}
+            reply: dict[str, Any] = {"messages": linter.lint(source)}
         except (Exception, RecursionError) as error:
             reply = {"broken": f"{type(error).__name__}: {str(error)[:500]}"}
         wire.send(channel.send, reply | {"must_be_replaced": linter.must_be_replaced})
@@ -79,22 +79,24 @@ class Linter:
         self.linter.enable("F")
         self.linter.set_reporter(self.reporter)
         self.shortcuts = shortcuts.Shortcuts(self.linter)
-        self.assigned: Assigned = []
+        self.assignments: Assignments = []
         self.must_be_replaced = False
         """Whether a program has changed what pylint knows of libraries."""
         self.caches = list(_caches_of_nodes())
-        _record_assignments(AstroidBuilder, self.assigned)
-        self.augmented, self.paths = utils.augmented_sys_path, [os.path.realpath(folder)]
-        with open(self.path, "w"), self.augmented(self.paths):
-            self.items = list(self.linter._iterate_file_descrs([self.path]))
+        _record_assignments(AstroidBuilder, self.assignments)
+        # Descriptions of the file to check, which pylint makes if the file exists. All programs have the same path.
+        self.augmented_sys_path, self.search_paths = utils.augmented_sys_path, [os.path.realpath(folder)]
+        with open(self.path, "w"), self.augmented_sys_path(self.search_paths):
+            self.file_items = list(self.linter._iterate_file_descrs([self.path]))
         os.unlink(self.path)
 
-    def messages(self, source: str) -> list[str]:
+    def lint(self, source: str) -> list[str]:
         """Return the texts of pylint's error and fatal messages for one program, without `function-redefined`."""
         self.shortcuts.choose_for(source)
         stderr, sys.stderr = sys.stderr, io.StringIO()
         try:
-            if not (self.shortcuts.plain and NAME not in source and self._check_text(source)):
+            may_import_itself = NAME in source
+            if not self.shortcuts.is_plain or may_import_itself or not self._check_text(source):
                 self._check_file(source)
         finally:
             sys.stderr = stderr
@@ -125,8 +127,8 @@ class Linter:
         """
         self.reporter.messages = []
         try:
-            with self.augmented(self.paths), self.linter._astroid_module_checker() as check:
-                self.linter._lint_files(self.linter._get_asts(iter(self.items), source), check)
+            with self.augmented_sys_path(self.search_paths), self.linter._astroid_module_checker() as check:
+                self.linter._lint_files(self.linter._get_asts(iter(self.file_items), source), check)
         except FileNotFoundError:
             self._remove_traces()
             return False
@@ -138,14 +140,14 @@ class Linter:
         # astroid stops after a number of inferred values, and keeps the incomplete result, also for nodes of libraries.
         self.clear_inferences()
         # astroid keeps what it inferred from an assignment to a library in many places, so the process is replaced.
-        self.must_be_replaced |= _undo_assignments(self.assigned)
+        self.must_be_replaced |= _undo_assignments(self.assignments)
 
     def warm(self) -> None:
         """Load what pylint loads on first use; the garbage collector will skip it.
 
         The parts for NumPy are loaded by the first program that imports it, because some benchmarks have no such one.
         """
-        self.messages("import typing\nfrom typing import List\n\ndef f(x: List[int]):\n    return x\n")
+        self.lint("import typing\nfrom typing import List\n\ndef f(x: List[int]):\n    return x\n")
         gc.freeze()
 
     def collect(self) -> None:
@@ -155,7 +157,7 @@ class Linter:
         """
         # The caches and pylint's checkers would keep the trees of the last programs alive. The collector would skip
         # these, too, and so never free them.
-        self.messages("")
+        self.lint("")
         for clear in self.caches:
             clear()
         gc.collect()
@@ -163,15 +165,15 @@ class Linter:
 
 
 def _caches_of_nodes() -> Iterator[Callable[[], None]]:
-    """Yield what clears each cache of pylint and astroid whose keys are nodes of programs."""
+    """Yield the functions that clear the caches of pylint and astroid whose keys are nodes of programs."""
     from astroid import nodes
     from astroid.inference_tip import clear_inference_tip_cache
     from astroid.interpreter import objectmodel
     from pylint.checkers import utils
 
     yield clear_inference_tip_cache
-    astroids = (nodes.LocalsDictNodeNG, nodes.ClassDef, objectmodel.ObjectModel)
-    for owner in (utils, *(base for kind in astroids for base in kind.__mro__)):
+    astroid_classes = (nodes.LocalsDictNodeNG, nodes.ClassDef, objectmodel.ObjectModel)
+    for owner in (utils, *(base for kind in astroid_classes for base in kind.__mro__)):
         for value in vars(owner).values():
             if hasattr(value, "cache_clear"):
                 yield value.cache_clear
@@ -190,7 +192,7 @@ def _clip_messages(messages: Iterable[str]) -> list[str]:
     return texts
 
 
-def _record_assignments(builder_class: Any, assigned: Assigned) -> None:
+def _record_assignments(builder_class: Any, assignments: Assignments) -> None:
     """Record the program's assignments to attributes. astroid adds them to the owner, even to a library's module."""
     from astroid.exceptions import AstroidError
 
@@ -201,20 +203,20 @@ def _record_assignments(builder_class: Any, assigned: Assigned) -> None:
             owners = []
             with contextlib.suppress(AstroidError, RecursionError):
                 owners += node.expr.infer()
-            assigned.append((node, owners))
+            assignments.append((node, owners))
         return add_to_owners(self, node)
 
     builder_class.delayed_assattr = delayed_assattr
 
 
-def _undo_assignments(assigned: Assigned) -> bool:
+def _undo_assignments(assignments: Assignments) -> bool:
     """Remove the program's assignments, the last one first, from modules and classes that the next program will see.
 
     Return whether there were such assignments outside of the program.
     """
     has_changed_library = False
-    while assigned:
-        node, owners = assigned.pop()
+    while assignments:
+        node, owners = assignments.pop()
         for inferred in owners:
             # Those of an instance are added to its class.
             owner_and_class: tuple[Any, Any] = (inferred, getattr(inferred, "_proxied", None))

@@ -19,7 +19,7 @@ USELESS = {
     # They check the order and the position of imports, which are conventions.
     "ImportsChecker.leave_module", "ImportsChecker.visit_functiondef", "ImportsChecker.compute_first_non_import_node",
 }  # fmt: skip
-SILENT = {
+METHODS_WITHOUT_ERRORS = {
     "BasicErrorChecker": ("_check_redefinition",),
     "ImportsChecker": ("_record_import", "check_deprecated_module", "_add_imported_module"),
     "MethodArgsChecker": ("_check_missing_timeout",),
@@ -39,7 +39,7 @@ class Shortcuts:
         from pylint.checkers import exceptions
         from pylint.utils import utils
 
-        self.plain = False
+        self.is_plain = False
         """Whether the source is the same text however it is read from a file."""
         # `Any`, because mypy would not allow to replace a function of a module by one of another type.
         self._utils: Any = utils
@@ -48,46 +48,42 @@ class Shortcuts:
         checkers = linter.prepare_checkers()
         linter.prepare_checkers = lambda: checkers
         self._checkers = {type(checker).__name__: checker for checker in checkers}
-        for name, methods in SILENT.items():
+        for name, methods in METHODS_WITHOUT_ERRORS.items():
             for method in methods:
-                setattr(self._checkers[name], method, _nothing)
-        known = exceptions._builtin_exceptions()
-        exceptions._builtin_exceptions = lambda: known
+                setattr(self._checkers[name], method, _do_nothing)
+        builtin_exceptions = exceptions._builtin_exceptions()
+        exceptions._builtin_exceptions = lambda: builtin_exceptions
         linter.initialize()
-        linter.initialize = _nothing
+        linter.initialize = _do_nothing
         _share_walker(linter, checkers)
         self._rebuilder: Any = rebuilder.TreeRebuilder
         self._position = self._rebuilder._get_position_info
 
     def choose_for(self, source: str) -> None:
         """Skip the checks that cannot find anything in this source."""
-        plain = self.plain = _PLAIN.fullmatch(source) is not None and "coding" not in source
+        self.is_plain = _PLAIN.fullmatch(source) is not None and "coding" not in source
         # The tokens are used only to find comments with instructions for pylint.
-        silent = plain and "pylint" not in source and "\\\n" not in source
-        self._utils.tokenize_module = _no_tokens if silent else self._tokenize
+        has_no_instructions = self.is_plain and "pylint" not in source and "\\\n" not in source
+        self._utils.tokenize_module = (lambda _: []) if has_no_instructions else self._tokenize
         # astroid splits the first line of each function and class into tokens to find the column of its name. Only the
         # position of a message depends on it, and messages are used without their positions.
-        self._rebuilder._get_position_info = _nothing if silent else self._position
-        self._switch_off("UnicodeChecker", ("process_module",), is_off=plain)
-        without_globals = plain and "global" not in source and "nonlocal" not in source
-        self._switch_off("BasicErrorChecker", GLOBALS, is_off=without_globals)
+        self._rebuilder._get_position_info = _do_nothing if has_no_instructions else self._position
+        self._switch_off("UnicodeChecker", ("process_module",), is_off=self.is_plain)
+        has_no_globals = self.is_plain and "global" not in source and "nonlocal" not in source
+        self._switch_off("BasicErrorChecker", GLOBALS, is_off=has_no_globals)
 
     def _switch_off(self, checker: str, methods: tuple[str, ...], *, is_off: bool) -> None:
         """Skip methods of a checker, or use them again."""
         attributes = vars(self._checkers[checker])
         for method in methods:
             if is_off:
-                attributes[method] = _nothing
+                attributes[method] = _do_nothing
             else:
                 attributes.pop(method, None)
 
 
-def _nothing(*_: Any, **__: Any) -> None:
+def _do_nothing(*_: Any, **__: Any) -> None:
     """Replace a method that is skipped."""
-
-
-def _no_tokens(_: Any) -> list[Any]:
-    return []
 
 
 class _Walker:

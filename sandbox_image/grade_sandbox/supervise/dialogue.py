@@ -147,11 +147,6 @@ class _Replies(Dialogue):
         """The messages received so far; None before the first one."""
         return None if self.hello is None else {"transcript": b"\n".join([self.hello, *self.replies])}
 
-    @property
-    def has_failed(self) -> bool:
-        """Whether the program could not be loaded, so that no answer follows."""
-        return self.hello is not None and wire.is_failure(self.hello)
-
     def _take(self, data: bytes) -> bool:
         """Add a message; return True if nothing more is asked. Raises GarbageError.
 
@@ -168,7 +163,7 @@ class _Replies(Dialogue):
             self.hello = data
         else:
             self.replies.append(data)
-        return self.has_failed or len(self.replies) >= len(self._requests) or self.continues_elsewhere()
+        return wire.is_failure(self.hello) or len(self.replies) >= len(self._requests) or self.continues_elsewhere()
 
     def _add_request(self, batch: bytearray, encoded: bytes) -> None:
         """Add the next request, encoded, to those that are sent together."""
