@@ -44,15 +44,21 @@ _LETTERS = Pattern(r"[A-Z](?:(?:[\s,/&+;\"']|and|or)*[A-Z])+")
 _NOTHING = "no declared answer, no box or tag, no line and no closing sentence with an option"
 
 
+class Problem(NamedTuple):
+    """Why a claim does not name one option."""
+
+    rule: str
+    detail: str
+
+
 class Selection(NamedTuple):
-    """The options that a claim names; none: it says that there is no answer."""
+    """The options that a claim names; with no letters, it says that there is no answer."""
 
     letters: frozenset[str]
     start: int
     end: int
     rule: str
-    problem: tuple[str, str] | None = None
-    """The rule and the explanation why it is not one option."""
+    problem: Problem | None = None
 
 
 def read_choice(text: str, options: Mapping[str, str], question: str = "", *, several: bool = False) -> ChoiceReading:
@@ -93,8 +99,9 @@ def _as_reading(selection: Selection, options: ChoiceOptions) -> ChoiceReading:
     span = (selection.start, selection.end)
     combined = options.combined(selection.letters)
     letters = sorted(combined)
-    if selection.problem is not None and combined == selection.letters:
-        return ambiguous(selection.problem[0], span, selection.problem[1])
+    is_resolved = combined != selection.letters  # an option combines the letters: "both A and C"
+    if selection.problem is not None and not is_resolved:
+        return ambiguous(selection.problem.rule, span, selection.problem.detail)
     if not letters:
         return no_answer(selection.rule, span, "says that it has no answer")
     if len(letters) > 1 and options.several and combined <= set(options.letters):
@@ -142,18 +149,18 @@ class ChoiceReader:
             return None
         match claim.form:
             case "container" | "mark":
-                return self._from_container(claim)
+                return self._select_in_container(claim)
             case "declaration" | "choice" | "conclusion":
-                selection = self._before_form(claim) if claim.is_before else self._after_form(claim)
-                return selection if claim.form == "declaration" else self._no_echo(selection)
+                selection = self._select_before_form(claim) if claim.is_before else self._select_after_form(claim)
+                return selection if claim.form == "declaration" else self._unless_echo(selection)
             case "line":
-                return self._no_echo(self._from_line(claim))
+                return self._unless_echo(self._select_in_line(claim))
             case "body":
-                return self._from_body(claim)
+                return self._select_in_body(claim)
             case _:
-                return self._from_sentence(claim)
+                return self._select_in_sentence(claim)
 
-    def _no_echo(self, selection: Selection | None) -> Selection | None:
+    def _unless_echo(self, selection: Selection | None) -> Selection | None:
         """Return what is selected, unless it is all options: then the question is repeated."""
         if selection is None or self.options.several or len(selection.letters) == 1:
             return selection
@@ -161,43 +168,44 @@ class ChoiceReader:
 
     # --- forms ---
 
-    def _from_container(self, claim: Claim) -> Selection | None:
+    def _select_in_container(self, claim: Claim) -> Selection | None:
         """Return the options of a container; of several that are one answer, those of all."""
         letters = frozenset[str]()
         selection = None
         for part in claim.parts or ((claim.start, claim.end),):
-            selection = self._from_content(slice(*part), claim.rule)
+            selection = self._select_in_content(slice(*part), claim.rule)
             if selection is None:
                 return None
             letters |= selection.letters
         return selection and selection._replace(letters=letters)
 
-    def _from_content(self, span: slice, rule: str) -> Selection | None:
+    def _select_in_content(self, span: slice, rule: str) -> Selection | None:
         """Return the options of a container's content: it is one option's letter or text, or a small reply."""
         content = self.reply.text[span]
         selection = _select_whole(without_markup(content), span.start, self.options)
         if selection is None and content.strip() and not self.is_content:
-            selection = self._from_small_reply(content, span.start)
+            selection = self._select_in_small_reply(content, span.start)
         if selection is None or len(selection.letters) != 1 or selection.problem:
             return selection
         return selection._replace(rule=rule)
 
-    def _from_small_reply(self, content: str, offset: int) -> Selection | None:
+    def _select_in_small_reply(self, content: str, offset: int) -> Selection | None:
         """Return the options that a container's content says as a reply; `offset` is its position."""
         reply = OwnWords(content, "", self.reply.question, self.reply.options)
         reading = _read(reply, self.options, is_content=True)
         if reading.span is None or reading.outcome == "no_answer":
             return None
-        problem = (reading.rule, reading.detail) if reading.outcome == "ambiguous" else None
+        problem = Problem(reading.rule, reading.detail) if reading.outcome == "ambiguous" else None
         start, end = reading.span
         return Selection(frozenset(reading.letter or ()), offset + start, offset + end, reading.rule, problem)
 
-    def _after_form(self, claim: Claim) -> Selection | None:
+    def _select_after_form(self, claim: Claim) -> Selection | None:
         """Return the options with which a form's content begins, or, behind a declaration, the only ones it names."""
         start = claim.start
-        is_declared = claim.form == "declaration"
+        is_declaration = claim.form == "declaration"
         whole = _select_whole(self.unmarked[start : claim.end], start, self.options)
-        if whole is not None and (len(whole.letters) > 1 or (whole.rule == "ordinal" and is_declared)):
+        # What follows would read only the first of several letters, and no number of an option.
+        if whole is not None and (len(whole.letters) > 1 or (whole.rule == "ordinal" and is_declaration)):
             return whole
         filler = wordings.FILL_START.match(self.lower, start)
         behind_filler = filler.end() if filler else start
@@ -205,23 +213,27 @@ class ChoiceReader:
         labels = self._labels(start, max(claim.end, self._line_end(start)))
         for label in labels:
             if not self.lower[behind_filler : label.start].strip(" ([\"'*"):
-                return self._from_leading_label(claim, label)
+                return self._select_leading_label(claim, label)
         text = self.options.text_at(self.lower, behind_filler)
-        text = text if text is not None and wordings.CLAUSE_END.match(self.lower, text.end) else None
-        if is_declared:
-            return self._from_declaration(claim, text, labels)
+        if text is not None and not wordings.CLAUSE_END.match(self.lower, text.end):
+            text = None
+        if is_declaration:
+            return self._select_declared(claim, text, labels)
         return _select_text(text) if text is not None and claim.form == "choice" else None
 
-    def _from_leading_label(self, claim: Claim, label: Label) -> Selection | None:
-        """Return the label with which a form's content begins, if nothing behind it takes it back."""
+    def _select_leading_label(self, claim: Claim, label: Label) -> Selection | None:
+        """Return the options of the label with which a form's content begins, if nothing behind takes it back."""
         if claim.form == "conclusion" and not wordings.CLAUSE_END.match(self.lower, label.end):
             return None
         if any(after.match(self.lower, label.end) for after in (wordings.DENIED_AFTER, wordings.DOUBTED_AFTER)):
             return None
-        return self._from_label(label, "declaration" if claim.form == "declaration" else "conclusion")
+        return self._select_label(label, "declaration" if claim.form == "declaration" else "conclusion")
 
-    def _from_declaration(self, claim: Claim, text: OptionText | None, labels: list[Label]) -> Selection | None:
-        """Return the option whose text a declaration is or begins with, or the only label in it; none: it refuses."""
+    def _select_declared(self, claim: Claim, text: OptionText | None, labels: list[Label]) -> Selection | None:
+        """Return the option whose text a declaration is or begins with, or that of the only label in it.
+
+        A selection without letters: it refuses. None: it names no option.
+        """
         start, end = claim.start, claim.end
         letters = self.options.letters_with_text(self.unmarked[start:end])
         if len(letters) == 1:
@@ -231,12 +243,12 @@ class ChoiceReader:
         labels_inside = [label for label in labels if start <= label.start < end]
         label = labels_inside[0] if len(labels_inside) == 1 else None
         if label is not None and label.is_certain and self._standing(label.start, label.end) == "named":
-            return self._from_label(label, "declaration")
+            return self._select_label(label, "declaration")
         if self.reply.heeds_refusals and wordings.REFUSES.search(self.lower, start, end):
             return Selection(frozenset(), *claim.outer_span, "refusal")
         return None
 
-    def _before_form(self, claim: Claim) -> Selection | None:
+    def _select_before_form(self, claim: Claim) -> Selection | None:
         """Return the options with which the content before a form ends: "(B) is the answer"."""
         end = len(self.lower[: claim.end].rstrip(" \t\"'*)]}:,.-("))
         labels = self._labels(claim.start, claim.end)
@@ -245,19 +257,21 @@ class ChoiceReader:
         # What follows is the form, so only the words before can deny the label.
         if self._standing(labels[-1].start, labels[-1].start) != "named":
             return None
-        return self._from_label(labels[-1], "conclusion" if claim.form == "choice" else "declaration")
+        return self._select_label(labels[-1], "conclusion" if claim.form == "choice" else "declaration")
 
-    def _from_label(self, label: Label, rule: str) -> Selection:
+    def _select_label(self, label: Label, rule: str) -> Selection:
+        """Return the options of a label; with a problem, if the text of another option stands beside it."""
         problem = None
+        # A negated question can have an answer such as "B, not red".
         if label.conflict - label.letters and not self.is_negated:
             letters, others = " and ".join(sorted(label.letters)), " and ".join(sorted(label.conflict))
-            problem = ("letter_and_text_disagree", f"names {letters} with the text of {others}")
+            problem = Problem("letter_and_text_disagree", f"names {letters} with the text of {others}")
         return Selection(label.letters, label.start, max(label.end, label.start + 1), rule, problem)
 
     # --- lines ---
 
-    def _from_line(self, claim: Claim) -> Selection | None:
-        """Return the options of a line that has only a label or a text; of the first, those with which it begins."""
+    def _select_in_line(self, claim: Claim) -> Selection | None:
+        """Return the options of a line that is a label or a text; the first one can begin so."""
         bullet = _BULLET.match(self.unmarked, claim.start, claim.end)
         start = bullet.end() if bullet else claim.start
         end = len(self.unmarked[: claim.end].rstrip(_MARKS))
@@ -269,11 +283,11 @@ class ChoiceReader:
         starts = (start, noun.end()) if noun else (start,)
         for label in self._labels(start, claim.end):
             if any(label.start in (first, first - 1) for first in starts):  # `_BULLET` includes the bracket of "(B)"
-                return self._from_line_label(claim, label, start, end)
-        return self._from_line_text(claim, start, end)
+                return self._select_line_label(claim, label, start, end)
+        return self._select_line_text(claim, start, end)
 
-    def _from_line_label(self, claim: Claim, label: Label, start: int, end: int) -> Selection | None:
-        """Return the label of a line. A line of a list of options, or the next one behind it, is no answer."""
+    def _select_line_label(self, claim: Claim, label: Label, start: int, end: int) -> Selection | None:
+        """Return the options of the label with which a line begins; None for a line of a list of options."""
         behind_label = self.unmarked[min(label.end, end) : end].strip(" \t.,:;!)]*\"'-")
         if (behind_label or label.has_text) and self._is_item(start):
             return None
@@ -282,21 +296,21 @@ class ChoiceReader:
         if is_next_item:
             return None
         if not behind_label:
-            return self._from_label(label, "own_line")
+            return self._select_label(label, "own_line")
         is_first = not self.lower[: claim.start].strip()
-        return self._leading_label(label, end) if is_first else None
+        return self._select_marked_label(label, end) if is_first else None
 
-    def _from_line_text(self, claim: Claim, start: int, end: int) -> Selection | None:
+    def _select_line_text(self, claim: Claim, start: int, end: int) -> Selection | None:
         """Return the option whose text is the first line, or the last line behind a blank one."""
-        lines_before = self.lower[: claim.start].split("\n")
-        is_first = not any(map(str.strip, lines_before))
-        line_above = lines_before[-2:][0]  # without a line above: what stands before the claim on its own line
+        before = self.lower[: claim.start]
+        is_first = not before.strip()
+        line_above = before.rpartition("\n")[0].rpartition("\n")[2]
         is_last = not line_above.strip() and not self.lower[claim.end :].strip()
         letters = self.options.letters_with_text(self.unmarked[start:end]) if is_first or is_last else []
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
 
     @heuristic(26)
-    def _leading_label(self, label: Label, end: int) -> Selection | None:
+    def _select_marked_label(self, label: Label, end: int) -> Selection | None:
         """Return the label with which a reply begins, if a mark or its text follows: "B. It is red."."""
         mark = self.unmarked[label.letter_end : label.letter_end + 3].lstrip(" ")[:1]
         is_marked = mark in tuple(".,:;)-(\n") or self.unmarked[label.start] in "([" or label.has_text
@@ -305,7 +319,7 @@ class ChoiceReader:
         following = self._labels(label.end, end)
         letters = label.letters.union(*(other.letters for other in following))
         is_echo = all(other.has_text for other in following) and letters == set(self.options.letters)
-        return None if is_echo else self._from_label(label, "leading")
+        return None if is_echo else self._select_label(label, "leading")
 
     @cached_property
     def _items(self) -> frozenset[int]:
@@ -324,35 +338,35 @@ class ChoiceReader:
 
     # --- sentences ---
 
-    def _from_body(self, claim: Claim) -> Selection | None:
+    def _select_in_body(self, claim: Claim) -> Selection | None:
         """Return the only option that a short reply names, or what it says of all options together."""
         if not self._is_short or self.reply.is_cut:
             return None
-        if selection := self._none_fits(claim) or self._by_verdicts():
+        if selection := self._select_none_fits(claim) or self._select_by_verdicts():
             return selection
         sentences = [(max(start, claim.start), end) for start, end in self.reply.sentences if end > claim.start]
         labels = [label for start, end in sentences for label in self._asserted_labels(start, end)]
         if labels:
-            return self._from_asserted(labels)
+            return self._select_asserted_labels(labels)
         letter = self.options.letter_of_statements(self.lower[claim.start : claim.end])
         if letter:
             return Selection(frozenset(letter), claim.start, claim.end, "option_text")
-        return self._by_text_or_number(claim.start, claim.end) or self._by_yes_or_no(claim)
+        return self._select_by_text(claim.start, claim.end) or self._select_by_yes_or_no(claim)
 
-    def _from_asserted(self, labels: list[Label]) -> Selection | None:
+    def _select_asserted_labels(self, labels: list[Label]) -> Selection | None:
         """Return the options that all labels name together; none if several labels name different ones."""
         letters = self.options.combined(frozenset[str]().union(*(label.letters for label in labels)))
         if len(letters) > 1 and len(labels) > 1 and not self.options.several:
             return None
-        return self._no_echo(self._from_label(labels[-1], "conclusion")._replace(letters=letters))
+        return self._unless_echo(self._select_label(labels[-1], "conclusion")._replace(letters=letters))
 
-    def _from_sentence(self, claim: Claim) -> Selection | None:
+    def _select_in_sentence(self, claim: Claim) -> Selection | None:
         """Return the only option that a sentence names. Of a long reply, only the last sentences can answer.
 
         A sentence that does not begin with a conclusion ("so ...") has rivals, which must not name another option: the
         last sentences, or in a short reply those with as many words of the question.
         """
-        if claim.rule == "conclusion":  # it stands behind a form, and that is the answer
+        if claim.rule == "conclusion":  # it stands behind a form with a value, and that is the answer
             return None
         last_sentences = self.reply.sentences[-_LAST:]
         if not self._is_short and (claim.start, claim.end) not in last_sentences:
@@ -378,8 +392,8 @@ class ChoiceReader:
         labels = self._asserted_labels(start, end)
         letters = frozenset[str]().union(*(label.letters for label in labels))
         if labels:
-            return self._from_label(labels[-1], "conclusion") if len(letters) == 1 else None
-        return self._by_text_or_number(start, end)
+            return self._select_label(labels[-1], "conclusion") if len(letters) == 1 else None
+        return self._select_by_text(start, end)
 
     def _asserted_labels(self, start: int, end: int) -> list[Label]:
         """Return the labels in a span that are named, and not denied, considered or compared."""
@@ -405,24 +419,29 @@ class ChoiceReader:
 
     # --- texts of options, and replies about all of them ---
 
-    def _by_text_or_number(self, start: int, end: int) -> Selection | None:
-        """Return the only option whose text counts in a span (`_counted_texts`); without any text, by its number."""
+    def _select_by_text(self, start: int, end: int) -> Selection | None:
+        """Return the only option whose text is asserted in a span; without the text of any option, by its number."""
         texts = self.options.texts_in(self.lower, start, end) or self._letters_as_texts(start, end)
         if "=" in self.lower:  # a derivation: its numbers are no answers
             texts = [text for text in texts if any(map(str.isalpha, self.lower[text.start : text.end]))]
         if not texts:
-            return self._by_number(start, end)
-        texts = self._counted_texts(texts)
+            return self._select_by_number(start, end)
+        texts = self._asserted_texts(texts)
         if len({text.letter for text in texts}) != 1 or self.reply.has_refused:
             return None
         letter = texts[0].letter
-        if self.options.is_combined(letter) or self.options.has_statements:
-            return None
-        if self.options.may_mean_longer_option(letter, self.lower[start:end]) or self._is_label_denied(letter, start):
-            return None
-        return _select_text(texts[-1])
+        return None if self._is_doubtful_text(letter, start, end) else _select_text(texts[-1])
 
-    def _counted_texts(self, texts: Iterable[OptionText]) -> list[OptionText]:
+    def _is_doubtful_text(self, letter: str, start: int, end: int) -> bool:
+        """Whether an option's text in a span may stand for something else than the option."""
+        # Options that combine others or statements are chosen by letters or numbers, not by quoting a part of them.
+        if self.options.is_combined(letter) or self.options.has_statements:
+            return True
+        return self.options.may_mean_longer_option(letter, self.lower[start:end]) or self._is_label_denied(
+            letter, start
+        )
+
+    def _asserted_texts(self, texts: Iterable[OptionText]) -> list[OptionText]:
         """Return the texts that are asserted; if the question asks for what is not so, those that are denied."""
         by_standing: dict[Standing, list[OptionText]] = {"denied": [], "doubted": [], "named": []}
         for text in texts:
@@ -436,7 +455,7 @@ class ChoiceReader:
         labels = [label for label in self._labels(start, len(self.lower)) if letter in label.letters]
         return not self.is_negated and any(self._standing(label.start, label.end) == "denied" for label in labels)
 
-    def _by_number(self, start: int, end: int) -> Selection | None:
+    def _select_by_number(self, start: int, end: int) -> Selection | None:
         """Return the only option whose number, in any form, a short reply has."""
         if len(self.lower.strip()) > _SHORTEST or "\\" in self.reply.text:
             return None
@@ -444,8 +463,11 @@ class ChoiceReader:
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
 
     @heuristic("g5-mc-verdict-for-each-option")
-    def _by_verdicts(self) -> Selection | None:
-        """Return the only option that a list of the options calls right. "A. right" can be option A as it is."""
+    def _select_by_verdicts(self) -> Selection | None:
+        """Return the only option that a list of the options calls right.
+
+        A line that only copies an option, whose text is "right", is no verdict.
+        """
         lines = [*wordings.VERDICTS.finditer(self.lower)]
         right_lines = [line for line in lines if wordings.RIGHT.search(line[0]) and not wordings.WRONG.search(line[0])]
         right_lines = [line for line in right_lines if line["before"] or not self._is_copy(line)]
@@ -467,7 +489,7 @@ class ChoiceReader:
         return [OptionText(letters[m[0]], *m.span()) for m in capitals if m[0] in letters]
 
     @heuristic(67)
-    def _by_yes_or_no(self, claim: Claim) -> Selection | None:
+    def _select_by_yes_or_no(self, claim: Claim) -> Selection | None:
         """Return yes or no, or true or false, if these are the options and the reply as a whole says so."""
         letters = {text: letter for letter, text in self.options.lower_texts.items()}
         pair = next((pair for pair in (("yes", "no"), ("true", "false")) if letters.keys() == set(pair)), None)
@@ -478,7 +500,7 @@ class ChoiceReader:
         return Selection(frozenset(letter), claim.start, claim.end, "yes_or_no")
 
     @heuristic("none-of-the-options")
-    def _none_fits(self, claim: Claim) -> Selection | None:
+    def _select_none_fits(self, claim: Claim) -> Selection | None:
         """Return the option "none of the above" of a reply that says that no option fits."""
         letters = [k for k, text in self.options.lower_texts.items() if wordings.NONE_OPTION.search(text)]
         match = wordings.NONE_FITS.search(self.lower, claim.start, claim.end) if len(letters) == 1 else None
@@ -516,12 +538,12 @@ class ChoiceReader:
 
     @cached_property
     def _content_starts(self) -> frozenset[int]:
-        """Where the contents of forms begin, with and without a bracket."""
+        """Where the contents of forms begin."""
         fillers = (
             wordings.FILL_START.match(self.lower, claim.start) for claim in claims(self.reply) if not claim.is_before
         )
         ends = [filler.end() for filler in fillers if filler]
-        return frozenset((*ends, *(end - 1 for end in ends)))
+        return frozenset((*ends, *(end - 1 for end in ends)))  # one before: at the bracket that the filler includes
 
 
 _OPTION = Pattern(r"(?:option|choice)\b[\s.:*(]*")
@@ -545,18 +567,17 @@ def _select_whole(text: str, offset: int, options: ChoiceOptions) -> Selection |
     if start >= end:
         return None
     body, span = text[start:end], (offset + start, offset + end)
-    is_letter = len(body) == 1 and body.isascii() and body.isalpha()
-    if is_letter and body.upper() in options:
-        return Selection(frozenset(body.upper()), *span, "bare_letter")
     letters_of_text = options.letters_with_text(text)
-    if is_letter and not letters_of_text:
+    is_letter = len(body) == 1 and body.isascii() and body.isalpha()
+    # A letter that is no option's can be an option's text.
+    if is_letter and (body.upper() in options or not letters_of_text):
         return Selection(frozenset(body.upper()), *span, "bare_letter")
     letters = _letters_in(body, options)
-    if len(letters) == 1 and not body.isdecimal():
+    if len(letters) == 1 and not body.isdecimal():  # "B, B"
         return Selection(letters, *span, "bare_letter")
-    if letters_of_text:
+    if letters_of_text:  # before a number, which can be an option's text, too
         detail = f"the text of {' and '.join(letters_of_text)}"
-        problem = ("option_text", detail) if len(letters_of_text) > 1 else None
+        problem = Problem("option_text", detail) if len(letters_of_text) > 1 else None
         return Selection(frozenset(letters_of_text), *span, "option_text", problem)
     return Selection(letters, *span, "ordinal" if body.isdecimal() else "several_letters") if letters else None
 

@@ -45,7 +45,10 @@ _FORMULA = Pattern(r"(\$\$?)(?=\S)[^$\n]{1,400}(?<!\s)\1(?!\d)|\\\([^\n]{2,400}?
 _ALONE = Pattern(r"[\s$\\()\[\]{}.*:]|\\(?:text|textbf|mathbf|mathrm|boxed|bf|rm)\b")
 _WORDED = Pattern(r"\\(?:text\w*|mathrm|mathbf|mbox|boxed)\s*\{")
 _WORD_END = Pattern(rf"[{_W}](?=[(\[{{<])")
-_RANGE = Pattern(r"[A-Z] ?- ?$")
+_RANGE_START = Pattern(r"[A-Z] ?- ?$")
+_LONGEST_RANGE_START = len("A -")
+_CODE_AFTER = Pattern(r"-[^\W_]")
+"""The hyphen of a name: "B-52"."""
 _LONGEST_NOUN = 12
 _LONGEST_JOIN = 30
 _WORDS_BEFORE = 30
@@ -79,7 +82,7 @@ def find_labels(
 ) -> list[Label]:
     """Return the labels in order; `unmarked` is `raw` without its markup.
 
-    `content_starts`: where the contents of declarations begin. A letter there need not be marked.
+    `content_starts`: where what follows "the answer is" begins. A letter there need not be marked.
     """
     finder = _Finder(unmarked, raw, options, content_starts)
     letters = deque(_LABEL.finditer(unmarked, *span), _MOST)
@@ -127,21 +130,24 @@ class _Finder:
             return label
         text = self._text_begun_by(letter)
         if text is not None:
-            if text.letter != letter.letter or letter.bracket:
-                return None
-            # "A is closer" can be the text of option A.
-            return Label(frozenset(text.letter), letter.start, letter.end, text.end, is_certain=True)
-        is_statement = letter.letter == "I" and self.options.has_statements and "I" not in self.options
-        if is_statement or _RANGE.search(self.unmarked, max(0, letter.start - 3), letter.start):
+            is_own_text = text.letter == letter.letter and not letter.bracket  # "A is closer" can be option A's text
+            label = Label(frozenset(text.letter), letter.start, letter.end, text.end, is_certain=True)
+            return label if is_own_text else None
+        if self._is_statement_or_range(letter):
             return None
-        label = _with_text(letter, self.lower, self.options)
-        following = self.unmarked[letter.end : letter.end + 2]
-        is_article = self.unmarked[letter.start : letter.end] == "A" and following[:1] == " "  # "A dog"
+        label = _label_with_option_text(letter, self.lower, self.options)
+        is_article = self.unmarked[letter.start : letter.end + 1] == "A "  # "A dog"
         if label.has_text and not is_article:
             return label
-        if following[:1] == "-" and following[1:].isalnum():  # "B-52"
+        if _CODE_AFTER.match(self.unmarked, letter.end):
             return None
         return self._small_label(letter, label) if letter.is_small else self._capital_label(letter, label)
+
+    def _is_statement_or_range(self, letter: _Letter) -> bool:
+        """Whether a letter is the number of a statement ("I and II"), or ends a range ("A-D")."""
+        is_statement = letter.letter == "I" and self.options.has_statements and "I" not in self.options
+        range_start = max(0, letter.start - _LONGEST_RANGE_START)
+        return is_statement or _RANGE_START.search(self.unmarked, range_start, letter.start) is not None
 
     @heuristic(34, False)
     def _is_in_a_phrase(self, letter: _Letter) -> bool:
@@ -193,15 +199,19 @@ class _Finder:
         return label._replace(is_certain=is_named) if is_named or self._begins_content(letter) else None
 
     def _capital_label(self, letter: _Letter, label: Label) -> Label | None:
-        """Return a capital's label: in brackets, named, chosen, or between words that go with an option."""
+        """Return a capital's label: in brackets, named, chosen, or between words that go with an option.
+
+        It is certain in brackets or behind a noun such as "option". None for a symbol of a formula, and for a bare
+        capital behind other words.
+        """
         before = self._words_before(letter)
-        in_formula = any(first <= letter.start < last for first, last in self.formulas)
-        if letter.bracket in tuple("([{<") and not in_formula:
+        is_in_formula = any(first <= letter.start < last for first, last in self.formulas)
+        if letter.bracket in tuple("([{<") and not is_in_formula:
             return label._replace(is_certain=True)
         is_named, begins_content = self._is_named(letter), self._begins_content(letter)
         if not is_named and not letter.bracket and not wordings.ALLOWED_BEFORE.search(before.rpartition("\n")[2]):
             return label if begins_content and _stands_alone(letter, self.unmarked) else None
-        is_symbol = in_formula or _SYMBOL_AFTER.match(self.unmarked, letter.end) or _SYMBOL_BEFORE.search(before)
+        is_symbol = is_in_formula or _SYMBOL_AFTER.match(self.unmarked, letter.end) or _SYMBOL_BEFORE.search(before)
         if is_symbol and not begins_content:  # "option B = 3"; content can be a formula, "the answer is $B$"
             return None
         if is_named or is_symbol or _stands_alone(letter, self.unmarked):
@@ -238,8 +248,11 @@ def _stands_alone(letter: _Letter, unmarked: str) -> bool:
     return letter.letter != "I" and (word[1] in wordings.VERBS or in_other_script)
 
 
-def _with_text(letter: _Letter, lower: str, options: ChoiceOptions) -> Label:
-    """Return a letter's label with its own text, or with the options whose text stands beside it instead."""
+def _label_with_option_text(letter: _Letter, lower: str, options: ChoiceOptions) -> Label:
+    """Return a letter's label up to the end of the option's text behind it, if there is one.
+
+    It is certain if the text is the letter's own. If another option's text stands beside it, that is the conflict.
+    """
     label = Label(frozenset(letter.letter), letter.start, letter.end, letter.end)
     if others := _other_text_before(letter, lower, options):
         return label._replace(conflict=others)
