@@ -257,7 +257,7 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     def image_column(self, protocol: str) -> str | None:
         """Return the name of the column with the images in the data of a protocol."""
-        return self.protocols[self.check_protocol(protocol)].image or self.columns.image
+        return self.protocols[self.resolve_protocol(protocol)].image or self.columns.image
 
     def required_packages(self) -> str:
         """Return the packages that programs may import, as the text of a requirements file; raises InputError."""
@@ -277,7 +277,7 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         del split
         return None
 
-    def check_protocol(self, name: str | None) -> str:
+    def resolve_protocol(self, name: str | None) -> str:
         """Return the name of the protocol, or of the default one; raises UsageError."""
         chosen = name or self.default_protocol
         if chosen not in self.protocols:

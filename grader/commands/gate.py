@@ -43,7 +43,7 @@ def gate_command(
     gate_policy = read_policy(policy)
     baselines = None if baseline is None else read_baselines(baseline)
     candidates: list[ReportOfFile] = [(run.results, report) for run, report in options.read_runs(runs)]
-    files.protect(Path(name) for name, _ in baselines or ())
+    files.refuse_to_replace(Path(name) for name, _ in baselines or ())
     _refuse_common_files(candidates, baselines or [])
     decisions = decide(gate_policy, policy.name, candidates, baselines)
     document = view.document(decisions)

@@ -45,7 +45,7 @@ def leaderboard_command(
     files = output_files.check_outputs(outputs, [run.path for run in runs])
     reports = read_runs(runs)
     for run, report in reports:
-        files.protect(files_of_results(Path(run.results), report).paths)
+        files.refuse_to_replace(files_of_results(Path(run.results), report).paths)
     folder = output_files.folder_of_page(outputs)
     document = view.document(leaderboard(reports, reading=ranking_reading, with_published=published), folder)
     output_files.show_and_write(document, outputs, quiet=quiet)

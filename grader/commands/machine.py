@@ -34,7 +34,7 @@ def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> No
 
     declared = declarations.load(benchmark)
     split_name, split_data = declared.split(split)
-    protocol_name = declared.check_protocol(protocol)
+    protocol_name = declared.resolve_protocol(protocol)
     with progress_reporter(quiet=False) as observer:
         if split_data.hub and not download.has_address(split_data):
             # The client of the hub downloads when the rows are read.

@@ -58,7 +58,7 @@ def compare_command(
     first_files, second_files = (
         files_of_results(Path(name.results), report, data=data, benchmark=benchmark) for name, report in runs
     )
-    files.protect([*first_files.paths, *second_files.paths])
+    files.refuse_to_replace([*first_files.paths, *second_files.paths])
     comparison = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
 
     def sides() -> tuple[PageRun, PageRun]:
@@ -100,7 +100,7 @@ def report_command(
     files = output_files.check_outputs(outputs, [results, data, predictions])
     report = read_report(results)
     run_files = files_of_results(results, report, data=data, benchmark=benchmark, predictions=predictions)
-    files.protect(run_files.paths)
+    files.refuse_to_replace(run_files.paths)
     document = view.document(report, run_files.material, replies=run_files.replies, reading=reading)
     paths = [path for name in outputs for path in output_files.write_report(name, document)]
     output_files.say_written(paths, quiet=quiet)

@@ -26,16 +26,16 @@ def encode(value: object, *, sort_keys: bool = False) -> bytes:
         return json.dumps(msgspec.to_builtins(value), separators=(",", ":"), sort_keys=sort_keys).encode()
 
 
-def decode(data: bytes, *, printable: bool = False) -> Any:
+def decode(data: bytes, *, replace_lone_surrogates: bool = False) -> Any:
     """Return the value of a JSON text; raises ValueError or RecursionError.
 
-    `printable`: with U+FFFD in place of lone surrogates, which cannot be printed or written to a file.
+    `replace_lone_surrogates`: by U+FFFD, because they cannot be printed or written to a file.
     """
     try:
         return msgspec.json.decode(data)
     except msgspec.DecodeError:
         value = json.loads(data)
-    return replace_surrogates(value)[0] if printable else value
+    return replace_surrogates(value)[0] if replace_lone_surrogates else value
 
 
 def replace_surrogates(value: Any) -> tuple[Any, int]:

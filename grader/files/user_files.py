@@ -44,16 +44,16 @@ def similar_file_hint(path: Path) -> str:
     return f"; did you mean {path.with_name(similar[0])}?" if similar else ""
 
 
-def read_user_file(path: Path, tell: Callable[[str], object] | None = None) -> bytes:
+def read_user_file(path: Path, notify: Callable[[str], object] | None = None) -> bytes:
     """Return a file's bytes. Raises OSError, also for a device.
 
-    `tell` gets a line if it is a pipe without a byte; without `tell`, it is logged.
+    `notify` gets a line if it is a pipe without a byte; without `notify`, it is logged.
     """
     mode = path.stat().st_mode
     if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not _is_terminal(path)):
         raise OSError(errno.EINVAL, "it is a device, which may have no end; name a file", str(path))
     if stat.S_ISFIFO(mode):
-        return _read_pipe(path, tell or logging.getLogger(__name__).warning)
+        return _read_pipe(path, notify or logging.getLogger(__name__).warning)
     return path.read_bytes()
 
 
@@ -62,8 +62,8 @@ def _is_terminal(path: Path) -> bool:
         return file.isatty()
 
 
-def _read_pipe(path: Path, tell: Callable[[str], object]) -> bytes:
-    """Return what is written to a pipe. `tell` gets a line if no writer comes: the wait would look like a hang."""
+def _read_pipe(path: Path, notify: Callable[[str], object]) -> bytes:
+    """Return what is written to a pipe. `notify` gets a line if no writer comes: the wait would look like a hang."""
     import select
 
     # With O_NONBLOCK, opening does not wait for a writer.
@@ -72,7 +72,7 @@ def _read_pipe(path: Path, tell: Callable[[str], object]) -> bytes:
         poll = select.poll()
         poll.register(handle, select.POLLIN)
         if not poll.poll(SILENCE_MILLISECONDS):
-            tell(f"Waiting for {path}: it is a pipe, and nothing has been written to it yet (Ctrl-C ends this)")
+            notify(f"Waiting for {path}: it is a pipe, and nothing has been written to it yet (Ctrl-C ends this)")
             poll.poll()
         os.set_blocking(handle, True)
         return file.read()

@@ -69,7 +69,7 @@ def make_setup(options: Options) -> Setup:
     scorer = registry.scorer(declared.scoring)
     _check_options(options, declared, scorer)
     split, _ = declared.split(options.split)
-    protocol = declared.check_protocol(options.protocol)
+    protocol = declared.resolve_protocol(options.protocol)
     return Setup(options=options, declared=declared, scorer=scorer, split=split, protocol=protocol)
 
 

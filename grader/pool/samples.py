@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from grader.task import Task
 
 MAX_BYTES = 32 << 20
-"""Size of all rows that are kept. Beyond it, tasks are forgotten, the one used least recently first."""
+"""Size of all rows that are kept. Beyond it, tasks are forgotten, beginning with the least recently used."""
 MIN_TASKS = 1024
 """So many tasks are kept, however large they are, because some samples of each may be waiting."""
 USUAL_ROW_BYTES = 1 << 10
@@ -54,7 +54,7 @@ class TaskRegistry:
         self._benchmark_task_ids = frozenset(tasks)
         self._lock = threading.Lock()
         self._sizes: dict[str, int] = {}
-        """Added task -> size of its row, the one used last at the end."""
+        """Added task -> size of its row; the most recently used task is at the end."""
         self._bytes = 0
         self._max_bytes = max_bytes
         self.on_forget: Callable[[str], None] = lambda _: None
@@ -113,7 +113,7 @@ class TaskRegistry:
         self._bytes += size
 
     def _mark_used(self, name: str) -> None:
-        """Note that a task is used, and forget others if there are too many."""
+        """Move a task to the end, and forget tasks from the beginning if there are too many."""
         self._sizes[name] = self._sizes.pop(name)
         while self._bytes > self._max_bytes and len(self._sizes) > MIN_TASKS:
             oldest = next(iter(self._sizes))

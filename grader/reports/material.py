@@ -187,7 +187,7 @@ def _load_benchmark(report: Report, reference: str | None, gaps: list[Gap]) -> B
     try:
         declared = declarations.load(declarations.id_or_folder(report, reference))
         declared.split(report.split)
-        declared.check_protocol(report.protocol)
+        declared.resolve_protocol(report.protocol)
     except GradeError as error:
         gaps.append(Gap(kind="questions", reason=first_line(error)))
         return None

@@ -58,7 +58,7 @@ def read_report(path: Path, types: FactTypes) -> Report:
 
 
 def read_provenance(path: Path) -> Provenance:
-    """Read only the provenance of a results file. Raises InputError if it is none."""
+    """Read only the provenance of a results file. Raises InputError if it is not a results file."""
     head, _ = _read_head(path)
     try:
         return msgspec.convert(head.provenance or {}, Provenance)
@@ -67,7 +67,7 @@ def read_provenance(path: Path) -> Provenance:
 
 
 def _read_head(path: Path) -> tuple[_ResultsHead, bytes]:
-    """Return the head and the bytes of a results file; raises InputError if it is none, or has another schema."""
+    """Return the head and the bytes of a results file; raises InputError for another kind of file or another schema."""
     try:
         data = read_user_file(path)
         head = msgspec.json.decode(data, type=_ResultsHead)

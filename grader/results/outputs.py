@@ -71,13 +71,13 @@ class Outputs:
         `folder` is that of `--output-dir`. It is created, because reports may be in it, too.
         """
         if folder is not None:
-            _check_folder(folder)
+            _ensure_writable_folder(folder)
         self.reports = tuple(reports)
         self._baseline = baseline
         self._claims = Claims()
         for name in self.reports:
             _check_report(name, self.reports)
-        self.protect([*inputs, baseline])
+        self.refuse_to_replace([*inputs, baseline])
 
     def __enter__(self) -> Self:
         return self
@@ -85,11 +85,11 @@ class Outputs:
     def __exit__(self, *_: object) -> None:
         self._claims.close()
 
-    def protect(self, files: Iterable[Path | None]) -> None:
+    def refuse_to_replace(self, files: Iterable[Path | None]) -> None:
         """Raise UsageError if a report would replace one of these files."""
-        protected = {real_path(path) for path in files if path is not None}
+        real_paths = {real_path(path) for path in files if path is not None}
         for name in self.reports:
-            if name != "-" and real_path(Path(name)) in protected:
+            if name != "-" and real_path(Path(name)) in real_paths:
                 raise UsageError(f"-o {name}: this run reads or writes that file itself; name another one.")
 
     def claim(self, stem: Path | None, source: str, *, judged: bool, scorer_file_ending: str = "") -> None:
@@ -101,16 +101,16 @@ class Outputs:
         if stem is None:
             return
         path = results_path(stem)
-        self.protect([path, path_beside(stem, scorer_file_ending) if scorer_file_ending else None])
+        self.refuse_to_replace([path, path_beside(stem, scorer_file_ending) if scorer_file_ending else None])
         if self._baseline is not None and real_path(path) == real_path(self._baseline):
             raise UsageError(
                 f"--baseline {self._baseline}: this run writes its own results there, and the next run would be "
                 f"compared with them. Rename the baseline: mv {path} {path.with_name('baseline_results.json')}"
             )
-        _check_folder(stem.parent)
+        _ensure_writable_folder(stem.parent)
         _check_name(path)
         self._claims.take(path)
-        _check_replaced(path, source, judged=judged)
+        _refuse_to_lose_results(path, source, judged=judged)
 
 
 def _check_report(name: str, reports: Sequence[str]) -> None:
@@ -128,7 +128,7 @@ def _check_report(name: str, reports: Sequence[str]) -> None:
         raise UsageError(f"-o {name}: the folder {path.parent} is not writable; name another one.")
 
 
-def _check_folder(folder: Path) -> None:
+def _ensure_writable_folder(folder: Path) -> None:
     """Create the folder if it does not exist. Raises UsageError if it is not writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -150,8 +150,8 @@ def _check_name(path: Path) -> None:
         raise UsageError(f"{path}: {error.strerror}; rename the prediction file.") from error
 
 
-def _check_replaced(path: Path, source: str, *, judged: bool) -> None:
-    """Raise UsageError if the earlier results are of another prediction file, or are judged and the new ones not."""
+def _refuse_to_lose_results(path: Path, source: str, *, judged: bool) -> None:
+    """Raise UsageError if earlier results are of another prediction file, or were judged and this run has no judge."""
     try:
         earlier = read_provenance(path) if path.is_file() else Provenance()
     except InputError:
@@ -161,7 +161,12 @@ def _check_replaced(path: Path, source: str, *, judged: bool) -> None:
             f"{path.name} has the results of {earlier.predictions}, and would be replaced by those of {source}. Rename "
             "one of the two prediction files, give another --output-dir, or remove the results."
         )
-    if not judged and (judge := earlier.judge) is not None and (not judge.model or judge.questions > judge.failed):
+    judge = earlier.judge
+    if judged or judge is None:
+        return
+    # A model may have answered nothing, because it was never asked or failed each time; recorded replies are answers.
+    has_answered = not judge.model or judge.questions > judge.failed
+    if has_answered:
         raise UsageError(
             f"{path.name} was judged ({judge.model or judge.source}), but this run has no judge: it would replace "
             "judged results by unjudged ones. Give the same judge again, another --output-dir, or remove them."

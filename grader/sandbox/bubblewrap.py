@@ -118,7 +118,7 @@ class Bubblewrap:
         try:
             return ProcessSupervisor(arguments, variables)
         except SupervisorLostError:
-            _check_start(arguments, variables)
+            _try_start(arguments, variables)
         try:
             return ProcessSupervisor(arguments, variables)
         except SupervisorLostError as error:
@@ -204,7 +204,7 @@ def command(code: Path, site: Path, python: Interpreter) -> list[str]:
     return [*arguments, str(python.path), "-u", "-B", f"{_INSIDE_CODE}/runner.py"]
 
 
-def _check_start(arguments: list[str], variables: dict[str, str]) -> None:
+def _try_start(arguments: list[str], variables: dict[str, str]) -> None:
     """Start a supervisor whose input is empty, so that it ends at once; raises InfrastructureError with its output."""
     try:
         completed = subprocess.run(  # noqa: S603 - our own words

@@ -77,7 +77,7 @@ def _parse_answer(data: bytes) -> Answer:
     A message is the length of its JSON, the JSON, and what a program wrote, as it is: its transcript.
     """
     end = 4 + int.from_bytes(data[:4], "big")
-    message = compact_json.decode(data[4:end], printable=True)
+    message = compact_json.decode(data[4:end], replace_lone_surrogates=True)
     if not isinstance(message, dict):
         raise ValueError("not an object")  # noqa: TRY004 - of JSON
     part = message.get("answer")

@@ -306,7 +306,7 @@ def owner_name() -> str:
 def is_owner_alive(name: str) -> bool:
     """Whether the grader of that name is alive; one of another machine, which cannot be seen here, counts as alive.
 
-    If that one is dead, its supervisors end by themselves, after 15 minutes without a job at the latest.
+    If that grader is dead, its supervisors end by themselves, after 15 minutes without a job at the latest.
     """
     scope, _, process = name.partition("/")
     pid, _, start_time = process.partition("/")

@@ -236,7 +236,7 @@ class JobQueue:
         return is_free and programs <= MAX_SUPERVISORS * self.workers
 
     def _idle_slot(self, request: _JobRequest) -> _SupervisorSlot | None:
-        """Return an idle supervisor for a job, the one used last."""
+        """Return the idle supervisor that got a job last; None: no idle one may do this job."""
         return next(
             (
                 slot

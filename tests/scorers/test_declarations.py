@@ -52,7 +52,7 @@ def test_every_benchmark_that_came_with_grade_loads(name: str) -> None:
     made = declarations.load(name)
     assert made.id == name
     assert made.split(None)[0] == made.default_split
-    assert made.check_protocol(None) == made.default_protocol
+    assert made.resolve_protocol(None) == made.default_protocol
     assert Path(made.folder) == resources.folder("benchmarks") / name
 
 
