@@ -16,10 +16,12 @@ from grader.errors import UsageError
 
 _LIMIT = 2.0
 """Seconds of CPU time for one comparison."""
-_PATIENCE = 60.0
+_MAX_WAIT = 60.0
 """Seconds for the process to import what it needs, or to compare on a busy machine."""
-_LONGEST = 1_000
+_MAX_LENGTH = 1_000
+"""Characters of an expression that is compared."""
 _MEMORY = 2 << 30
+"""Bytes of the process, so that a power tower does not fill the computer's memory."""
 
 
 class Comparer:
@@ -41,9 +43,9 @@ class Comparer:
             self._process.communicate()
             self._process = None
 
-    def equal(self, answer: str, gold: str) -> bool | None:
+    def are_equal(self, answer: str, gold: str) -> bool | None:
         """Return whether both are the same expression; None if that is not known in time."""
-        if max(len(answer), len(gold)) > _LONGEST:
+        if max(len(answer), len(gold)) > _MAX_LENGTH:
             return None
         process = self._process or self._start()
         assert process.stdin is not None
@@ -71,7 +73,7 @@ class Comparer:
 def _line(process: subprocess.Popen[str]) -> str:
     """Return the next line of output; empty if the process ends, or says nothing for too long."""
     assert process.stdout is not None
-    ready, _, _ = select.select([process.stdout], [], [], _PATIENCE)
+    ready, _, _ = select.select([process.stdout], [], [], _MAX_WAIT)
     return process.stdout.readline() if ready else ""
 
 

@@ -236,14 +236,14 @@ def _is_literal(text: str) -> bool:
 def is_same_literal(answer: str, gold: str) -> bool:
     """Whether two source texts are the same value; a text without quotes is the same text as in quotes."""
     gold_value, value = _literal(gold), _literal(answer)
-    if gold_value is not _NOTHING and value is not _NOTHING and _equal(value, gold_value):
+    if gold_value is not _NOTHING and value is not _NOTHING and _is_same_value(value, gold_value):
         return True
     return answer == gold or (isinstance(gold_value, str) and value is _NOTHING and answer == gold_value)
 
 
-def _equal(one: object, other: object) -> bool:
+def _is_same_value(first: object, second: object) -> bool:
     """Whether two values are equal; True is not 1."""
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+    return isinstance(first, bool) == isinstance(second, bool) and bool(first == second)
 
 
 # --- expressions -----------------------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def is_equal(answer: str, gold: str, comparer: Comparer) -> bool | None:
     answer_number, gold_number = _number(answer), _number(gold)
     if answer_number is not None and gold_number is not None:
         return False
-    return comparer.equal(to_latex(answer), to_latex(gold))
+    return comparer.are_equal(to_latex(answer), to_latex(gold))
 
 
 def is_same_expression(answer: str, gold: str) -> bool:

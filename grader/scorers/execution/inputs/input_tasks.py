@@ -138,7 +138,8 @@ class InputTasks:
             return NotPrepared(f"its reference solution was not judged: {error}")
         if problem := self._reference_problem(qid, plan):
             return BrokenReference(problem)
-        comparisons = [one for key in plan.jobs if (one := self._comparer.results[key].compared) is not None]
+        results = [self._comparer.results[key].compared for key in plan.jobs]
+        comparisons = [comparison for comparison in results if comparison is not None]
         varies = any(comparison.varies for comparison in comparisons)
         is_unordered = any(comparison.is_unordered for comparison in comparisons)
         expected = expected._replace(other_runs=expected.other_runs if varies else (), is_unordered=is_unordered)
