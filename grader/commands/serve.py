@@ -44,7 +44,7 @@ def serve_command(
 
     token = _read_token(token_file)
     check_access(host, token)
-    limits = ServerLimits(body_bytes=_parse_body_size(body), waiting=max_waiting, wait=wait)
+    limits = ServerLimits(body_bytes=_parse_body_size(body), max_samples=max_waiting, wait=wait)
     samples = Samples(settings_of({name: value for name, value in settings.items() if value is not None}).options)
     serve(samples, host, port, limits=limits, token=token, say=lambda address: say(f"Listening on {address}"))
     say("Stopped.")

@@ -44,7 +44,8 @@ class Executor(ABC):
     def begin(self, lint_jobs: int = 0) -> None:
         """Announce that jobs will come soon: start now what takes long to start.
 
-        `lint`: at least so many lint jobs will come first. Call it again if there will be more than `FEW_LINTS`.
+        `lint_jobs`: at least so many will come first. Up to `FEW_LINTS` of them need one sandbox; call it again if
+        there will be more, and all others start.
         """
 
     def key(self, job: Mapping[str, object]) -> str:

@@ -63,7 +63,10 @@ NONE_LEFT = (
     "No node of the cluster is left to run programs. Finished verdicts are in the cache: run the same command again to "
     "continue."
 )
-AGAIN = "Nothing else was sent; finished verdicts are in the cache. Repair the node, or remove it from the cluster."
+REPAIR_ADVICE = (
+    "Nothing else was sent; finished verdicts are in the cache. Repair the node, or remove it from the cluster."
+)
+_MAX_ERROR_CHARS = 400
 
 
 class Cluster(Executor):
@@ -72,7 +75,7 @@ class Cluster(Executor):
     def __init__(self, queue_settings: ray_task.QueueSettings, observer: Observer, cache: VerdictCache) -> None:
         super().__init__(cache, queue_settings.limits, observer)
         self._queue_settings, self._connection = queue_settings, connection()
-        self._settings = msgspec.json.encode(queue_settings, enc_hook=str)
+        self._packed_settings = msgspec.json.encode(queue_settings, enc_hook=str)
         self._facts: list[NodeFacts] = []
         """Of each host that has run a batch."""
         self._answer_counts = Counter[str]()
@@ -97,7 +100,7 @@ class Cluster(Executor):
             raise InfrastructureError(NO_ROOM) from None
         self._task: Any = remote(**options, **retries)(ray_task.run)
         # At first use, this builds the image or installs the packages.
-        self._answers(self._task.remote(self._settings, []), [])
+        self._answers(self._task.remote(self._packed_settings, []), [])
         self._identity = f"cluster:{hashlib.sha256(self._facts[0].kind.encode()).hexdigest()[:16]}"
         self._observer.message(f"Programs run on a Ray cluster, {self._workers} at a time")
 
@@ -122,7 +125,7 @@ class Cluster(Executor):
             # One batch waits for each that runs.
             while len(open_tasks) < 2 * self._workers and (batch := next(batches, None)) is not None:
                 keys, packed = batch
-                open_tasks[self._task.remote(self._settings, packed)] = keys
+                open_tasks[self._task.remote(self._packed_settings, packed)] = keys
             if not open_tasks:
                 return
             ready, _ = ray.wait(list(open_tasks), num_returns=1, timeout=LOOK_SECONDS)
@@ -136,7 +139,7 @@ class Cluster(Executor):
         try:
             reply: BatchReply = ray.get(task)
         except InfrastructureError as error:
-            raise InfrastructureError(f"{error.args[0] if error.args else error}\n{AGAIN}") from error
+            raise InfrastructureError(f"{error.args[0] if error.args else error}\n{REPAIR_ADVICE}") from error
         except ray.exceptions.RayError as error:
             if not keys:  # the empty batch of `_open`
                 raise InfrastructureError(f"Ray cannot run programs: {_error_line(error)}") from error
@@ -165,12 +168,12 @@ class Cluster(Executor):
 
     def describe(self) -> SandboxProvenance:
         """Return the provenance of the sandboxes for a report: the common properties of all nodes, and every node."""
-        alike: dict[str, Any] = {
+        properties: dict[str, Any] = {
             name: ", ".join(sorted({getattr(facts.sandbox, name) for facts in self._facts} - {""}))
             for name in ("backend", "image", "engine", "runtime", "python", "user")
         }
         return SandboxProvenance(
-            **alike,
+            **properties,
             identity=self._identity,
             workers=self._workers,
             cpu_seconds=self._queue_settings.limits.cpu_seconds,
@@ -179,15 +182,15 @@ class Cluster(Executor):
         )
 
     def _provenance(self, facts: NodeFacts) -> NodeProvenance:
-        known = msgspec.structs.asdict(facts.sandbox) | msgspec.structs.asdict(facts)
-        fields = {field: known[field] for field in NodeProvenance.__struct_fields__ if field in known}
+        values = msgspec.structs.asdict(facts.sandbox) | msgspec.structs.asdict(facts)
+        fields = {field: values[field] for field in NodeProvenance.__struct_fields__ if field in values}
         return NodeProvenance(name=facts.host, verdicts=self._answer_counts[facts.host], **fields)
 
 
 def open_ray(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Cluster:
     """Return the executor for these options. It connects when its context is entered."""
-    settings = ray_task.QueueSettings(options=options, limits=limits, python=python)
-    return Cluster(settings, observer, VerdictCache(verdicts.default_path() if options.cache else None))
+    queue_settings = ray_task.QueueSettings(options=options, limits=limits, python=python)
+    return Cluster(queue_settings, observer, VerdictCache(verdicts.default_path() if options.cache else None))
 
 
 def _batches(jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[list[str], list[bytes]]]:
@@ -213,7 +216,9 @@ def _cpus() -> int:
 def _error_line(error: BaseException) -> str:
     """Return the class of a Ray error and the line of its text that says what happened."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
-    return f"{type(error).__name__}: {lines[-1] if isinstance(error, ray.exceptions.RayTaskError) else lines[0]}"[:400]
+    # The error of a task ends with the exception, after a traceback; others begin with what happened.
+    line = lines[-1] if isinstance(error, ray.exceptions.RayTaskError) else lines[0]
+    return f"{type(error).__name__}: {line}"[:_MAX_ERROR_CHARS]
 
 
 @contextlib.contextmanager
@@ -251,8 +256,8 @@ def _keep_signal_handler() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.getsignal(signal.SIGTERM)
+    handler = signal.getsignal(signal.SIGTERM)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, handler)

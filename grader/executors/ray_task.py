@@ -23,7 +23,7 @@ from grader.sandbox.queue import JobQueue, answer_seconds
 if TYPE_CHECKING:
     from grader.sandbox.interface import Backend
 
-IN_A_POD = (
+KUBERNETES_ADVICE = (
     "A container of Kubernetes forbids user namespaces by default. Allow the pod's securityContext "
     "`seccompProfile: {type: Unconfined}`, `appArmorProfile: {type: Unconfined}` and `procMount: Unmasked`, or give "
     "the pod a Docker engine (DOCKER_HOST)."
@@ -70,39 +70,42 @@ def ready() -> None:
     """Do nothing, which shows that a process could start."""
 
 
-def run(settings: bytes, jobs: list[bytes]) -> BatchReply:
+def run(packed_settings: bytes, jobs: list[bytes]) -> BatchReply:
     """Run a batch of packed jobs; raises InfrastructureError with this machine's name."""
     try:
-        queue, facts = _queue_of(settings)
+        queue, facts = _open_queue(packed_settings)
         answers = dict(queue.run((str(index), unpack_job(job)) for index, job in enumerate(jobs)))
     except GradeError as error:
         raise InfrastructureError(f"The node {platform.node()} cannot run programs: {error}") from None
     return BatchReply(facts=facts, answers=[answers[str(index)] for index in range(len(jobs))])
 
 
-def _queue_of(settings: bytes) -> tuple[JobQueue, NodeFacts]:
-    """Return this process's queue with these settings, opened if it has another one or none: the other one ends."""
-    if settings not in _queues:
+def _open_queue(packed_settings: bytes) -> tuple[JobQueue, NodeFacts]:
+    """Return this process's queue with these settings. Only one is open: for other settings, it is closed first."""
+    if packed_settings not in _queues:
         close()
-        decoded = msgspec.json.decode(settings, type=QueueSettings, dec_hook=lambda kind, value: kind(value))
-        limits = decoded.limits
-        backend = choice.open_backend(decoded.options, limits, Silent(), decoded.python)
+        # The hook makes paths of texts.
+        settings = msgspec.json.decode(packed_settings, type=QueueSettings, dec_hook=lambda kind, value: kind(value))
+        limits = settings.limits
+        backend = choice.open_backend(settings.options, limits, Silent(), settings.python)
         # A task has one core, so its queue has one worker.
         queue = JobQueue(backend, 1, answer_seconds(limits), program_bytes=limits.sandbox_bytes)
-        _check(backend)
-        _queues[settings] = queue, _facts(backend)
-    return _queues[settings]
+        _check_sandbox_starts(backend)
+        _queues[packed_settings] = queue, _node_facts(backend)
+    return _queues[packed_settings]
 
 
-def _check(backend: Backend) -> None:
+def _check_sandbox_starts(backend: Backend) -> None:
     """Start a sandbox, so that a node without one says why; raises InfrastructureError."""
     try:
         backend.start(0).close()
     except InfrastructureError as error:
-        raise InfrastructureError(f"{error}\n{IN_A_POD}" if backend.name == "bubblewrap" else str(error)) from None
+        raise InfrastructureError(
+            f"{error}\n{KUBERNETES_ADVICE}" if backend.name == "bubblewrap" else str(error)
+        ) from None
 
 
-def _facts(backend: Backend) -> NodeFacts:
+def _node_facts(backend: Backend) -> NodeFacts:
     return NodeFacts(
         host=platform.node(),
         kernel=platform.release(),

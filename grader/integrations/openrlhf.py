@@ -98,6 +98,6 @@ def _overlap(first: str, second: str) -> int:
 
 def without_end_marks(text: str) -> str:
     """Return a decoded output without end-of-text marks (`<|im_end|>`, `</s>`)."""
-    # Each run is looked at once. A pattern that asks for the end looks again from every blank of a run.
+    # Each run is looked at once. A pattern that ends in `$` would be tried again from every blank of a long run.
     runs = (run.start() for run in _END_MARKS.finditer(text) if run.end() == len(text))
     return text[: next(runs, len(text))]

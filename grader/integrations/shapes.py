@@ -1,7 +1,7 @@
 """Rows as data sets publish them, as rows of `Pool(benchmark="rows")`: one function for each shape.
 
-Every function takes one row (or the part of it that has the tests, also as JSON) and returns a row with `tests` or with
-`inputs` and `outputs`. It raises UsageError for a row of another shape.
+Every function takes a row of a data set (or the part of it that has the tests, also as JSON) and returns a row of grade
+with `tests`, or with `inputs` and `outputs`. It raises UsageError for a row of another shape.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ Row = Mapping[str, Any]
 
 
 def inputs_outputs(row: Row | str) -> dict[str, Any]:
-    """Return the row for `{"inputs", "outputs"}`, with `fn_name` for functions: APPS, TACO, and what verl passes on.
+    """Convert a row with `inputs` and `outputs`, and `fn_name` for functions: APPS, TACO, and what verl passes on.
 
     Outputs of functions may stand in a list of one, as in APPS: if all do, they are taken out of it.
     """
     row = _mapping(row, "inputs", "outputs")
     cases = {"inputs": _items(row, "inputs"), "outputs": _items(row, "outputs")}
-    if not (function := row.get("fn_name")):
+    function = row.get("fn_name")
+    if not function:
         return cases
     if cases["outputs"] and all(isinstance(output, list) and len(output) == 1 for output in cases["outputs"]):
         cases["outputs"] = [output[0] for output in cases["outputs"]]
@@ -31,7 +32,7 @@ def inputs_outputs(row: Row | str) -> dict[str, Any]:
 
 
 def any_of(row: Row | str) -> dict[str, Any]:
-    """Return the row for an object of any shape here, or one that has the columns of a row already.
+    """Convert a row of any shape here, or one that has the columns of grade already.
 
     An object of no shape is returned as it is: as a row, it makes its sample unscored, with the reason.
     """
@@ -43,7 +44,7 @@ def any_of(row: Row | str) -> dict[str, Any]:
 
 
 def code_contests(row: Row) -> dict[str, Any]:
-    """Return the row for `public_tests`, `private_tests` and `generated_tests`, each `{"input": [], "output": []}`."""
+    """Convert a row with `public_tests`, `private_tests`, `generated_tests`, each `{"input": [], "output": []}`."""
     names = [name for name in ("public_tests", "private_tests", "generated_tests") if row.get(name)]
     if not names:
         raise UsageError("the row has no public_tests, private_tests or generated_tests")
@@ -55,25 +56,26 @@ def code_contests(row: Row) -> dict[str, Any]:
 
 
 def prime_intellect(row: Row) -> dict[str, Any]:
-    """Return the row for `verification_info` with `test_cases`, each `{"type", "input", "output", "fn_name"}`."""
+    """Convert a row whose `verification_info` has `test_cases`, each `{"type", "input", "output", "fn_name"}`."""
     info = _mapping(row.get("verification_info", row), "test_cases")
     cases = [_mapping(case, "input", "output") for case in _items(info, "test_cases")]
-    names = {case.get("fn_name") for case in cases}
-    if len(names) > 1:
+    functions = {case.get("fn_name") for case in cases}
+    if len(functions) > 1:
         raise UsageError("its test cases call different functions")
-    row = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
-    return inputs_outputs(row | {"fn_name": name}) if (name := next(iter(names), None)) else row
+    converted = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
+    function = next(iter(functions), None)
+    return inputs_outputs(converted | {"fn_name": function}) if function else converted
 
 
 def assert_case(row: Row | str) -> dict[str, Any]:
-    """Return the row for `assert_case`, a list of assertions or a text, with `import_prefix` before them."""
+    """Convert a row with `assert_case`, a list of assertions or a text, and `import_prefix` before them."""
     row = _mapping(row, "assert_case")
     cases = row["assert_case"]
     return {"tests": [cases] if isinstance(cases, str) else list(cases), "setup": row.get("import_prefix") or ""}
 
 
 def livecodebench(row: Row) -> dict[str, Any]:
-    """Return the row for a row of LiveCodeBench; private test cases may be packed."""
+    """Convert a row of LiveCodeBench; private test cases may be packed."""
     cases = []
     for name in ("public_test_cases", "private_test_cases"):
         try:
@@ -82,25 +84,25 @@ def livecodebench(row: Row) -> dict[str, Any]:
             raise UsageError(f"{name} is {error}") from None
     if not cases:
         raise UsageError("the row has no public_test_cases or private_test_cases")
-    task: dict[str, Any] = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
-    metadata = _mapping(row.get("metadata") or {})
-    return task | ({"function": metadata["func_name"]} if metadata.get("func_name") else {})
+    converted = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
+    function = _mapping(row.get("metadata") or {}).get("func_name")
+    return converted | {"function": function} if function else converted
 
 
 def kodcode(row: Row) -> dict[str, Any]:
-    """Return the row for `solution` and `test`, a file for pytest that imports the functions from `solution`."""
+    """Convert a row with `solution` and `test`, a file for pytest that imports the functions from `solution`."""
     row = _mapping(row, "test")
     return {"tests": row["test"], "solution": row.get("solution") or ""}
 
 
 def mbpp(row: Row) -> dict[str, Any]:
-    """Return the row for `test_list`, with `test_setup_code` (or `test_imports`) and the reference `code`."""
+    """Convert a row with `test_list`, `test_setup_code` (or `test_imports`) and the reference `code`."""
     row = _mapping(row, "test_list")
     setup = row.get("test_setup_code") or "\n".join(row.get("test_imports") or ())
     return {"tests": _items(row, "test_list"), "setup": setup, "solution": row.get("code") or ""}
 
 
-def _mapping(value: Any, *needed: str) -> dict[str, Any]:
+def _mapping(value: Any, *columns: str) -> dict[str, Any]:
     """Return an object, also from JSON, that has these columns; raises UsageError."""
     if isinstance(value, str):
         try:
@@ -108,8 +110,8 @@ def _mapping(value: Any, *needed: str) -> dict[str, Any]:
         except ValueError as error:
             raise UsageError(f"not JSON: {error}") from None
     if not isinstance(value, Mapping):
-        raise UsageError(f"expected an object with {', '.join(needed)}, not {value!r:.60}")
-    if missing := [name for name in needed if value.get(name) is None]:
+        raise UsageError(f"expected an object with {', '.join(columns)}, not {value!r:.60}")
+    if missing := [name for name in columns if value.get(name) is None]:
         raise UsageError(f"the row has no {' and no '.join(missing)}; it has {', '.join(map(str, value))}")
     return dict(value)
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     Completion = str | Sequence[Mapping[str, Any]]
 
 COLUMN = "qid"
+_DETAIL_CHARS = 200
+"""What is logged of a reading's detail, as a cell of a table that the trainer prints."""
 
 
 class Reward:
@@ -105,4 +107,4 @@ def _log(count: int, results: Mapping[int, SampleResult], columns: Mapping[str, 
     if log_extra is not None:
         careful = [results[index].careful if index in results else None for index in range(count)]
         log_extra("grade_outcome", [reading.outcome.value if reading else "" for reading in careful])
-        log_extra("grade_detail", [reading.detail[:200] if reading else "" for reading in careful])
+        log_extra("grade_detail", [reading.detail[:_DETAIL_CHARS] if reading else "" for reading in careful])

@@ -43,11 +43,12 @@ if TYPE_CHECKING:
     Handler = Callable[[Request], Awaitable[Response]]
 
 LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "::1"]
-HOLD_TICK = 0.1
+ROOM_TICK = 0.1
 """Seconds between two looks for room."""
-LEAVE_TICK = 0.1
+LEAVE_SECONDS = 0.1
 """In this time, a client that leaves closes its other connections."""
 CLIENT_HAS_GONE = 499
+"""The status that nginx logs for this; nobody receives it."""
 CLOSE = {"Connection": "close"}
 OTHER_PATH = "other"
 """In the metrics, this stands for all unknown paths, and for requests that are not valid HTTP."""
@@ -79,13 +80,13 @@ class Service:
 
     def app(self, hosts: list[str] | None) -> ASGIApp:
         """Return the application. `hosts`: allowed Host headers; None: any."""
-        fusion = partial(self._with_errors_as_json, retry_status=sandbox_fusion.RETRY_STATUS)
+        for_sandbox_fusion = partial(self._with_errors_as_json, retry_status=sandbox_fusion.RETRY_STATUS)
         routes = [
             Route("/grade", self._with_errors_as_json(self._grade_one), methods=["POST"]),
             Route("/grade/batch", self._with_errors_as_json(self._grade_batch), methods=["POST"]),
             Route("/openrlhf", self._with_errors_as_json(self._grade_openrlhf), methods=["POST"]),
-            Route("/run_code", fusion(self._run_code), methods=["POST"]),
-            Route("/submit", fusion(self._submit), methods=["POST"]),
+            Route("/run_code", for_sandbox_fusion(self._run_code), methods=["POST"]),
+            Route("/submit", for_sandbox_fusion(self._submit), methods=["POST"]),
             Route("/state", self._with_errors_as_json(self._state), methods=["GET"]),
             Route("/metrics", self._with_errors_as_json(self._metrics), methods=["GET"]),
             Route("/health", self._health, methods=["GET"]),
@@ -93,9 +94,9 @@ class Service:
         if self.end is not None:
             routes.append(Route("/leave", self._leave, methods=["POST"]))
         # A page in a browser could send requests to this machine under its own host name.
-        known = Middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
-        errors = {HTTPException: _http_error, Exception: _own_error}
-        app = Starlette(routes=routes, middleware=[known], exception_handlers=errors)
+        host_check = Middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
+        errors = {HTTPException: _http_error, Exception: _internal_error}
+        app = Starlette(routes=routes, middleware=[host_check], exception_handlers=errors)
         return _CountingMiddleware(app, self._counts, {route.path for route in routes})
 
     # --- common to all requests ---
@@ -130,27 +131,26 @@ class Service:
     # --- grading ---
 
     async def _grade_one(self, request: Request) -> Response:
-        async with self._intake.read(request, lambda body: self._batch_of([decode_body(ScoreRequest, body)])) as work:
-            (result,) = await self._results(request, work)
+        async with self._intake.read(request, lambda body: self._batch_of([decode_body(ScoreRequest, body)])) as batch:
+            (result,) = await self._results(request, batch)
         return _json(200, result)
 
     def _batch_of(self, samples: list[ScoreRequest]) -> Batch:
         return complete_batch(Batch(samples=samples), self._limits.wait)
 
     async def _grade_batch(self, request: Request) -> Response:
+        """Answer with all results, or with a stream of them, which keeps the room of body and samples until its end."""
         async with contextlib.AsyncExitStack() as stack:
-            reading = self._intake.read(
-                request, lambda body: complete_batch(decode_body(Batch, body), self._limits.wait)
-            )
-            work = await stack.enter_async_context(reading)
-            if not work.stream:
-                return _json(200, {"samples": await self._results(request, work)})
-            stack.enter_context(self._hold_room(len(work.samples)))
-            return _StreamedResults(self.results(request, work), stack.pop_all())
+            body = self._intake.read(request, lambda body: complete_batch(decode_body(Batch, body), self._limits.wait))
+            batch = await stack.enter_async_context(body)
+            if not batch.stream:
+                return _json(200, {"samples": await self._results(request, batch)})
+            stack.enter_context(self._hold_room(len(batch.samples)))
+            return _StreamedResults(self.results(request, batch), stack.pop_all())
 
     async def _grade_openrlhf(self, request: Request) -> Response:
-        async with self._intake.read(request, self._openrlhf_batch) as work:
-            results = await self._results(request, work)
+        async with self._intake.read(request, self._openrlhf_batch) as batch:
+            results = await self._results(request, batch)
         return _json(200, rewards_of([rewarded(result) for result in results]))
 
     def _openrlhf_batch(self, body: bytes) -> Batch:
@@ -164,8 +164,8 @@ class Service:
         async with self._intake.read(request, partial(decode_body, sandbox_fusion.RunCode)) as run:
             if problem := run.problem:
                 return _json(200, sandbox_fusion.refusal_response(problem))
-            work = await self._wait_for_room(request, self._batch_of([run.sample]))
-            (result,) = await self._results(request, work)
+            batch = await self._wait_for_room(request, self._batch_of([run.sample]))
+            (result,) = await self._results(request, batch)
             return _json(200, sandbox_fusion.run_response(_require_verdict(result)))
 
     async def _submit(self, request: Request) -> Response:
@@ -173,32 +173,36 @@ class Service:
         async with self._intake.read(request, partial(decode_body, sandbox_fusion.Submit)) as submission:
             if problem := submission.problem:
                 raise RejectedError(422, problem)
-            work = await self._wait_for_room(request, self._batch_of([submission.sample]))
-            (result,) = await self._results(request, work)
+            batch = await self._wait_for_room(request, self._batch_of([submission.sample]))
+            (result,) = await self._results(request, batch)
             return _json(200, sandbox_fusion.submit_response(submission, _require_verdict(result)))
 
-    async def _wait_for_room(self, request: Request, work: Batch) -> Batch:
-        """Wait until there is room, or the time is over; return the request's samples with the time that is left."""
-        end = time.monotonic() + work.samples[0].wait
-        while self._counts.samples + len(work.samples) > self._limits.waiting and time.monotonic() < end:
-            await asyncio.sleep(HOLD_TICK)
+    async def _wait_for_room(self, request: Request, batch: Batch) -> Batch:
+        """Wait until there is room for the only sample of a batch; return it with the time that is left.
+
+        When its time is over, it has no room either, and the client is asked to try again.
+        """
+        (sample,) = batch.samples
+        end = time.monotonic() + sample.wait
+        while self._counts.samples + 1 > self._limits.max_samples and time.monotonic() < end:
+            await asyncio.sleep(ROOM_TICK)
             if await request.is_disconnected():
                 raise ClientDisconnect
-        remaining_seconds = max(HOLD_TICK, end - time.monotonic())
-        return Batch(samples=[msgspec.structs.replace(sample, wait=remaining_seconds) for sample in work.samples])
+        remaining_seconds = max(ROOM_TICK, end - time.monotonic())
+        return Batch(samples=[msgspec.structs.replace(sample, wait=remaining_seconds)])
 
-    async def _results(self, request: Request, work: Batch) -> list[SampleResult]:
-        with self._hold_room(len(work.samples)):
-            async with contextlib.aclosing(self.results(request, work)) as parts:
+    async def _results(self, request: Request, batch: Batch) -> list[SampleResult]:
+        with self._hold_room(len(batch.samples)):
+            async with contextlib.aclosing(self.results(request, batch)) as parts:
                 results = {line.place: line.result async for part in parts for line in part}
-        return [results[index] for index in range(len(work.samples))]
+        return [results[index] for index in range(len(batch.samples))]
 
     @contextlib.contextmanager
     def _hold_room(self, count: int) -> Iterator[None]:
         """Count samples as being graded; raises RejectedError above the limit of a request, or of all together."""
         self._check_count(count)
         counts = self._counts
-        if counts.samples + count > self._limits.waiting:
+        if counts.samples + count > self._limits.max_samples:
             text = f"{counts.samples} samples are being graded; try again later"
             raise RejectedError(429, text, {"Retry-After": "1"})
         counts.samples += count
@@ -208,8 +212,8 @@ class Service:
             counts.samples -= count
 
     def _check_count(self, count: int) -> None:
-        if count > self._limits.waiting:
-            raise RejectedError(413, f"{count} samples; a request may have at most {self._limits.waiting}")
+        if count > self._limits.max_samples:
+            raise RejectedError(413, f"{count} samples; a request may have at most {self._limits.max_samples}")
 
     # --- monitoring ---
 
@@ -233,7 +237,7 @@ class Service:
         It waits a moment, in which the client's other connections are counted as closed.
         """
         del request
-        await asyncio.sleep(LEAVE_TICK)
+        await asyncio.sleep(LEAVE_SECONDS)
         is_last = self.connections.count == 1
         if is_last and self.end is not None:
             self.end()
@@ -249,7 +253,7 @@ class Service:
             memory_bytes=_resident_bytes(),
         )
 
-    async def results(self, request: Request, work: Batch) -> AsyncGenerator[list[ResultLine], None]:
+    async def results(self, request: Request, batch: Batch) -> AsyncGenerator[list[ResultLine], None]:
         """Yield results as they come, until all are there; a late sample is unscored.
 
         Raises ClientDisconnect if the client has gone. Then, samples that have not begun are dropped.
@@ -262,11 +266,10 @@ class Service:
             with contextlib.suppress(RuntimeError):  # the loop has ended, so no client waits
                 loop.call_soon_threadsafe(finished.put_nowait, ResultLine(place=index, result=result))
 
-        items = [
-            QueuedSample(sample, now + sample.wait, partial(give, index)) for index, sample in enumerate(work.samples)
-        ]
+        samples = batch.samples
+        items = [QueuedSample(sample, now + sample.wait, partial(give, index)) for index, sample in enumerate(samples)]
         # In the order in which their time is over, so that only the first one needs a timer.
-        pending = dict.fromkeys(sorted(range(len(items)), key=lambda index: work.samples[index].wait))
+        pending = dict.fromkeys(sorted(range(len(items)), key=lambda index: samples[index].wait))
         disconnect = asyncio.ensure_future(_wait_until_gone(request))
         disconnect.add_done_callback(lambda _: finished.put_nowait(None))
         self._scheduler.submit(items)
@@ -278,12 +281,13 @@ class Service:
                         lines = [await finished.get()]
                 except TimeoutError:
                     items[first].is_abandoned = True
-                    why = _late(work.samples[first].wait, self._scheduler.problem)
-                    lines = [ResultLine(place=first, result=unscored_result(work.samples[first], why))]
+                    reason = _late_reason(samples[first].wait, self._scheduler.problem)
+                    lines = [ResultLine(place=first, result=unscored_result(samples[first], reason))]
                 while not finished.empty():
                     lines.append(finished.get_nowait())
                 if None in lines:
                     raise ClientDisconnect
+                # A sample that was late may have a result meanwhile; its client has been told that it has none.
                 new_lines = [line for line in lines if line and line.place in pending]
                 for line in new_lines:
                     pending.pop(line.place, None)
@@ -300,7 +304,7 @@ async def _wait_until_gone(request: Request) -> None:
         pass
 
 
-def _late(seconds: float, problem: str) -> str:
+def _late_reason(seconds: float, problem: str) -> str:
     advice = f"the last round failed: {problem}" if problem else "wait longer, or ask for fewer samples at a time"
     return f"not scored within {seconds:g} seconds; {advice}"
 
@@ -372,7 +376,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return _json(error.status_code, {"error": error.detail}, dict(error.headers or {}))
 
 
-async def _own_error(request: Request, error: Exception) -> Response:
+async def _internal_error(request: Request, error: Exception) -> Response:
     """Answer after an error of grade itself, which the server logs."""
     del request
     return _json(500, {"error": f"an error of grade itself ({type(error).__name__}); the server's log has it"}, CLOSE)

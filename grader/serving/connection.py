@@ -27,20 +27,20 @@ READ_BYTES = 1 << 14
 UNREAD_SECONDS = 30.0
 """Maximum time in which a client reads nothing of a long answer."""
 MAX_CONNECTIONS = 4096
-QUEUED, ACCEPTED = 256, 64
-"""Connections that wait to be accepted, and those that are accepted at a time.
+LISTEN_BACKLOG, ACCEPTED_AT_A_TIME = 256, 64
+"""Connections that wait to be accepted, and those that are accepted in one turn of the event loop.
 
 asyncio accepts four times before it closes what had to make room, so for a moment so many can be above the limit.
 """
-SPARE_DESCRIPTORS = 4 * ACCEPTED + 64
+SPARE_DESCRIPTORS = 4 * ACCEPTED_AT_A_TIME + 64
 REFUSED = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
 
 
 def raise_connection_limit() -> int:
     """Raise the process's limit of descriptors; return how many connections it allows. Sandboxes need half of it."""
-    wanted = 2 * MAX_CONNECTIONS + SPARE_DESCRIPTORS
+    needed = 2 * MAX_CONNECTIONS + SPARE_DESCRIPTORS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = max(soft, wanted if hard == resource.RLIM_INFINITY else min(hard, wanted))
+    limit = max(soft, needed if hard == resource.RLIM_INFINITY else min(hard, needed))
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
     return max(1, min(MAX_CONNECTIONS, (limit - SPARE_DESCRIPTORS) // 2))
 
@@ -56,7 +56,7 @@ class Connections:
         self._limit = limit
         self.count_status = count_status
         self.count = 0
-        self.waiting: dict[ServerConnection, None] = {}
+        self.idle: dict[ServerConnection, None] = {}
         """Connections without a request, the oldest first."""
 
     def enter(self) -> bool:
@@ -66,16 +66,16 @@ class Connections:
         """
         self.count += 1
         if self.count > self._limit:
-            if not self.waiting:
+            if not self.idle:
                 return False
-            oldest = next(iter(self.waiting))
-            del self.waiting[oldest]
+            oldest = next(iter(self.idle))
+            del self.idle[oldest]
             oldest.transport.abort()
         return True
 
-    def leave(self, old: ServerConnection) -> None:
+    def leave(self, connection: ServerConnection) -> None:
         """Forget a connection."""
-        self.waiting.pop(old, None)
+        self.idle.pop(connection, None)
         self.count -= 1
 
 
@@ -91,21 +91,27 @@ class ServerConnection(H11Protocol):
     def _is_busy(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
 
+    @property
+    def _is_remote(self) -> bool:
+        """Whether it came over TCP: a client on the Unix socket is a process of this user, which has no address."""
+        return bool(self.client)
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin, or refuse."""
+        """Count the connection and wait for its headers, or refuse it."""
         super().connection_made(transport)
         transport.max_size = READ_BYTES  # type: ignore[attr-defined] # asyncio's own transports have it
         if self._connections.enter():
-            if self.client:  # on a socket of this user, connections show who is there
+            # On the local socket, a connection without a request shows that a client is there: it has no deadline.
+            if self._is_remote:
                 self._set_deadline(HEADER_SECONDS)
-            self._update_waiting()
+            self._update_idle()
         else:
             self._connections.count_status(503)
             transport.write(REFUSED)
             transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """Free the connection's place, and forget its deadline."""
         super().connection_lost(exc)
         self._connections.leave(self)
         self._clear_deadline()
@@ -115,17 +121,17 @@ class ServerConnection(H11Protocol):
         if not self._is_busy and self._deadline is None:
             self._set_deadline(HEADER_SECONDS)
         super().data_received(data)
-        self._update_waiting()
+        self._update_idle()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         super().on_response_complete()
-        self._update_waiting()
+        self._update_idle()
 
     def pause_writing(self) -> None:
-        """Wait until the client has read more, but not for ever. A process of this user may take its time."""
+        """Wait until the client has read more; a remote one has UNREAD_SECONDS for it."""
         super().pause_writing()
-        if self.client:
+        if self._is_remote:
             self._set_deadline(UNREAD_SECONDS)
 
     def resume_writing(self) -> None:
@@ -144,14 +150,14 @@ class ServerConnection(H11Protocol):
         """End an idle connection, even if its client has not read the last answer."""
         self.transport.abort()
 
-    def _update_waiting(self) -> None:
-        """After a change: a connection without a request waits for one; with a request, the headers have arrived."""
+    def _update_idle(self) -> None:
+        """Note whether the connection has a request now."""
         if self._is_busy:
-            self._connections.waiting.pop(self, None)
-            if not self.flow.write_paused:
+            self._connections.idle.pop(self, None)
+            if not self.flow.write_paused:  # else the deadline is that of reading, not that of the headers
                 self._clear_deadline()
         elif not self.transport.is_closing():
-            self._connections.waiting.setdefault(self)
+            self._connections.idle.setdefault(self)
 
     def _set_deadline(self, seconds: float) -> None:
         self._clear_deadline()

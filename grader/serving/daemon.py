@@ -82,9 +82,10 @@ class _Daemon(HttpServer):
 
     def __init__(self, pool_settings: PoolSettings, service: Service, ready: Callable[[], None]) -> None:
         service.end = self._end
-        super().__init__(service, LOOPBACK, ready, STOP_SECONDS)
+        super().__init__(service, LOOPBACK, ready, shutdown_seconds=STOP_SECONDS)
         self._settings, self._connections = pool_settings, service.connections
         self._last_seen = time.monotonic()
+        # Until the first client is there; `on_tick` sets it to `linger` then.
         self._linger = max(pool_settings.linger, MIN_LINGER)
 
     def _end(self) -> None:
@@ -94,7 +95,7 @@ class _Daemon(HttpServer):
             self.should_exit = True
 
     async def on_tick(self, counter: int) -> bool:
-        """Return whether it is time to end."""
+        """Return whether it is time to end: after `linger` seconds without a client."""
         if self._connections.count:
             self._last_seen = time.monotonic()
             self._linger = self._settings.linger

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=msgspec.Struct)
 T = TypeVar("T")
 
-BODIES = 8
+MAX_LONGEST_BODIES = 8
 """The bodies of all open requests have at most the bytes of so many of the longest."""
 
 
@@ -32,7 +32,7 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a server."""
 
     body_bytes: int = 16 << 20
-    waiting: int = 8192
+    max_samples: int = 8192
     """Maximum number of samples in one request, and in all open requests."""
     body_seconds: float = 30.0
     """Maximum time in which a request must arrive."""
@@ -40,7 +40,7 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Maximum time in which a request is graded."""
 
 
-POOL_LIMITS = ServerLimits(body_bytes=REQUEST_BYTES, waiting=1 << 20, body_seconds=600.0, wait=float("inf"))
+POOL_LIMITS = ServerLimits(body_bytes=REQUEST_BYTES, max_samples=1 << 20, body_seconds=600.0, wait=float("inf"))
 """The limits of a pool's own process: its clients are this user's."""
 
 
@@ -48,11 +48,11 @@ def complete_batch(batch: Batch, max_wait: float) -> Batch:
     """Return a batch whose samples have all that they need; raises UsageError. `max_wait`: in seconds."""
     samples = []
     wait = min(batch.wait or max_wait, max_wait)
-    for number, sample in enumerate(batch.samples):
+    for index, sample in enumerate(batch.samples):
         try:
             samples.append(_complete_sample(sample, batch, wait))
         except UsageError as error:
-            raise UsageError(f"$.samples[{number}]: {error}") from None
+            raise UsageError(f"$.samples[{index}]: {error}") from None
     return msgspec.structs.replace(batch, samples=samples)
 
 
@@ -130,7 +130,7 @@ class Intake:
         max_bytes = self._limits.body_bytes
         too_long = RejectedError(413, f"the body is longer than {max_bytes} bytes; send fewer samples at a time")
         length = request.headers.get("content-length", "")
-        if length.isdecimal() and int(length[:20]) > max_bytes:
+        if length.isdecimal() and int(length[:20]) > max_bytes:  # Python refuses to read a number of many digits
             raise too_long
         try:
             async with asyncio.timeout(self._limits.body_seconds):
@@ -139,7 +139,7 @@ class Intake:
                     self._bytes += len(part)
                     if len(body) > max_bytes:
                         raise too_long
-                    if self._bytes > BODIES * max_bytes:
+                    if self._bytes > MAX_LONGEST_BODIES * max_bytes:
                         raise RejectedError(
                             503, "too many long requests at a time; try again later", {"Retry-After": "1"}
                         )

@@ -129,67 +129,68 @@ class _Test(msgspec.Struct, frozen=True):
     output: _Output
 
 
-class _Printed(msgspec.Struct, frozen=True):
+class _RunOutput(msgspec.Struct, frozen=True):
     text: str
     outcome: str
     why: str = ""
 
 
 class _Facts(msgspec.Struct, frozen=True):
-    printed: list[_Printed] = []
+    printed: list[_RunOutput] = []
 
 
-def refusal_response(why: str) -> dict[str, Any]:
+def refusal_response(reason: str) -> dict[str, Any]:
     """Return the answer to a request that cannot be run here."""
-    return _answer("SandboxError", message=why)
+    return _answer("SandboxError", message=reason)
 
 
 def run_response(result: SampleResult) -> dict[str, Any]:
     """Return the answer to a request that was run."""
-    return _run_result(_printed(result)[0], result.seconds)
+    return _run_result(_run_outputs(result)[0], result.seconds)
 
 
 def submit_response(request: Submit, result: SampleResult) -> dict[str, Any]:
     """Return the answer to a submission: accepted as in the careful reading."""
     is_accepted = result.careful.outcome is Outcome.PASSED
-    outputs = _printed(result)
+    outputs = _run_outputs(result)
+    # A program that was accepted passed every test. If it is not known which tests one passed, it has no list: none.
     if isinstance(result.tests, list) and not is_accepted:
         passed_per_test = result.tests
     else:
         passed_per_test = [is_accepted] * len(outputs)
     tests = [
-        {"passed": passed, "exec_info": _run_result(printed, None), "test_info": msgspec.to_builtins(test)}
-        for passed, printed, test in zip(passed_per_test, outputs, request.tests, strict=True)
+        {"passed": passed, "exec_info": _run_result(output, None), "test_info": msgspec.to_builtins(test)}
+        for passed, output, test in zip(passed_per_test, outputs, request.tests, strict=True)
     ]
-    not_given: dict[str, Any] = dict.fromkeys(("full_code", "test_code", "extracted_type", "extra"))
+    absent_fields: dict[str, Any] = dict.fromkeys(("full_code", "test_code", "extracted_type", "extra"))
     return {
         "id": request.id,
         "accepted": is_accepted,
         "extracted_code": request.completion,
         "tests": tests,
-        **not_given,
+        **absent_fields,
     }
 
 
-def _run_result(printed: _Printed, seconds: float | None) -> dict[str, Any]:
-    """Return SandboxFusion's answer about one run of a program; for a submission, `exec_info` of one test."""
-    is_late, is_good = printed.outcome == Outcome.TIMEOUT.value, printed.outcome == Outcome.PASSED.value
+def _run_result(output: _RunOutput, seconds: float | None) -> dict[str, Any]:
+    """Return SandboxFusion's answer about one run of a program; it is also `exec_info` of a test of a submission."""
+    is_late, is_good = output.outcome == Outcome.TIMEOUT.value, output.outcome == Outcome.PASSED.value
     run = {
         "status": "TimeLimitExceeded" if is_late else "Finished",
         "execution_time": seconds,
         "return_code": None if is_late else int(not is_good),
-        "stdout": printed.text,
-        "stderr": "" if is_late or is_good else printed.why,
+        "stdout": output.text,
+        "stderr": "" if is_late or is_good else output.why,
     }
     return _answer("Success" if is_good else "Failed", run_result=run)
 
 
 def _answer(status: str, *, message: str = "", run_result: dict[str, Any] | None = None) -> dict[str, Any]:
-    fixed: dict[str, Any] = {"compile_result": None, "executor_pod_name": None, "files": {}}
-    return {"status": status, "message": message, "run_result": run_result, **fixed}
+    constant_fields: dict[str, Any] = {"compile_result": None, "executor_pod_name": None, "files": {}}
+    return {"status": status, "message": message, "run_result": run_result, **constant_fields}
 
 
-def _printed(result: SampleResult) -> list[_Printed]:
+def _run_outputs(result: SampleResult) -> list[_RunOutput]:
     return msgspec.convert(result.facts, _Facts, from_attributes=True).printed
 
 

@@ -15,9 +15,9 @@ import uvicorn
 from grader.errors import InfrastructureError, UsageError
 from grader.serving.app import LOOPBACK, Service
 from grader.serving.connection import (
-    ACCEPTED,
+    ACCEPTED_AT_A_TIME,
     IDLE_SECONDS,
-    QUEUED,
+    LISTEN_BACKLOG,
     ServerConnection,
     is_loopback,
 )
@@ -57,15 +57,17 @@ def serve(
     with _listen(host, port) as sock, samples, Service(samples, limits, token=token) as service:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{sock.getsockname()[1]}"
-        server = HttpServer(service, hosts, lambda: say(address), STOP_SECONDS)
+        server = HttpServer(service, hosts, lambda: say(address), shutdown_seconds=STOP_SECONDS)
         asyncio.run(server.serve(sockets=[sock]))
 
 
 class HttpServer(uvicorn.Server):
     """A server that returns after a signal, so that the code after `serve` runs."""
 
-    def __init__(self, service: Service, hosts: list[str] | None, ready: Callable[[], None], stop: int) -> None:
-        """`ready` is called when clients can connect; `stop`: seconds for the end."""
+    def __init__(
+        self, service: Service, hosts: list[str] | None, ready: Callable[[], None], *, shutdown_seconds: int
+    ) -> None:
+        """`ready` is called when clients can connect; open requests have `shutdown_seconds` when the server ends."""
         config = uvicorn.Config(
             service.app(hosts),
             http=functools.partial(ServerConnection, connections=service.connections),  # type: ignore[arg-type] # called like a class
@@ -74,9 +76,9 @@ class HttpServer(uvicorn.Server):
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            backlog=ACCEPTED,
+            backlog=ACCEPTED_AT_A_TIME,
             timeout_keep_alive=IDLE_SECONDS,
-            timeout_graceful_shutdown=stop,
+            timeout_graceful_shutdown=shutdown_seconds,
             lifespan="off",
         )
         super().__init__(config)
@@ -91,10 +93,10 @@ class HttpServer(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen."""
+        """Listen as uvicorn does, but with a longer queue: its `backlog` is also what asyncio accepts at a time."""
         await super().startup(sockets)
         for sock in sockets or ():
-            sock.listen(QUEUED)
+            sock.listen(LISTEN_BACKLOG)
         self._ready()
 
 
@@ -105,7 +107,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         number = error.errno if isinstance(error, OSError) else None
         # Python adds the address, as it writes it, to the system's reason.
-        why = os.strerror(number) if number is not None and number > 0 else error
+        reason = os.strerror(number) if number is not None and number > 0 else error
         raise InfrastructureError(
-            f"Cannot listen on {host}:{port} ({why}); give another port with --port (0: any free one)."
+            f"Cannot listen on {host}:{port} ({reason}); give another port with --port (0: any free one)."
         ) from error
