@@ -86,11 +86,14 @@ def distinct_names(names: Sequence[RunName]) -> list[RunName]:
 
     It follows a name that the user or the prediction file gave: `tiny (step300)`.
     """
-    new_names: dict[str, str] = {}
-    for runs in grouped(names, lambda run: run.short).values():
-        if len(runs) > 1:
-            new_names |= _names_from_paths(runs)
-    return [msgspec.structs.replace(run, name=name) if (name := new_names.get(run.path)) else run for run in names]
+    names_by_path: dict[str, str] = {}
+    for equal_names in grouped(names, lambda name: name.short).values():
+        if len(equal_names) > 1:
+            names_by_path |= _names_from_paths(equal_names)
+    return [
+        msgspec.structs.replace(name, name=new_name) if (new_name := names_by_path.get(name.path)) else name
+        for name in names
+    ]
 
 
 def _names_from_paths(runs: list[RunName]) -> dict[str, str]:
@@ -188,12 +191,12 @@ def compare(
         compare_metric(before, after, scorer, metric.name, metric.reading, group=metric.group)
         for metric in _metrics_to_compare(after, headline)
     )
-    rows = [row for row in compared if row is not None]
-    if not rows:
+    comparisons = [comparison for comparison in compared if comparison is not None]
+    if not comparisons:
         raise NothingPairedError
-    rows = _with_corrected_p_values(rows, headline)
+    comparisons = _with_corrected_p_values(comparisons, headline)
     risen, fallen = _flips(before, after, scorer, headline, reading)
-    notes = _correction_notes(rows)
+    notes = _correction_notes(comparisons)
     if condition_differences := conditions.differences(before, after):
         in_words = conditions.in_words(condition_differences)
         notes.append(f"The runs had different conditions, which may change items: {in_words}.")
@@ -202,7 +205,7 @@ def compare(
         split=after.split,
         protocol=after.protocol,
         reading=reading,
-        metrics=rows,
+        metrics=comparisons,
         risen=risen,
         fallen=fallen,
         made_differently=condition_differences,
@@ -243,29 +246,32 @@ def compare_metric(
     return None
 
 
-def _with_corrected_p_values(rows: list[MetricComparison], headline: str) -> list[MetricComparison]:
-    """Correct the p values of every row but the first metric's, which was chosen before the data were seen."""
-    rows = rows.copy()
+def _with_corrected_p_values(comparisons: list[MetricComparison], headline: str) -> list[MetricComparison]:
+    """Correct all p values but that of the first metric, which was chosen before the data were seen."""
+    comparisons = comparisons.copy()
     for reading in READINGS:
         indexes = [
             index
-            for index, row in enumerate(rows)
-            if row.reading == reading and (row.name, row.group) != (headline, None)
+            for index, comparison in enumerate(comparisons)
+            if comparison.reading == reading and (comparison.name, comparison.group) != (headline, None)
         ]
-        p_values = benjamini_hochberg([rows[index].difference.p_value for index in indexes])
+        p_values = benjamini_hochberg([comparisons[index].difference.p_value for index in indexes])
         for index, p_value in zip(indexes, p_values, strict=True):
-            rows[index] = msgspec.structs.replace(rows[index], corrected=p_value)
-    return rows
+            comparisons[index] = msgspec.structs.replace(comparisons[index], corrected=p_value)
+    return comparisons
 
 
-def _correction_notes(rows: list[MetricComparison]) -> list[str]:
-    number = max(sum(row.corrected is not None and row.reading == reading for row in rows) for reading in READINGS)
+def _correction_notes(comparisons: list[MetricComparison]) -> list[str]:
+    number = max(
+        sum(comparison.corrected is not None and comparison.reading == reading for comparison in comparisons)
+        for reading in READINGS
+    )
     if number < 2:
         return []
     return [
         f"The p values of the other metrics and of the categories are corrected for {number} comparisons "
         f"(Benjamini-Hochberg: of all significant ones, {100 * LEVEL:.0f} % are false on average). The p value of "
-        f"{rows[0].name}, the first metric, is not corrected; neither is any interval."
+        f"{comparisons[0].name}, the first metric, is not corrected; neither is any interval."
     ]
 
 

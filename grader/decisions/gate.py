@@ -247,7 +247,7 @@ def _decide_max_drop(
         raise UsageError(f"--max-drop {name}: a difference in this metric cannot be tested; name another one.")
     margin = max_drop.points(before.number)
     if same_outputs(baseline, report) and compared.after >= compared.before - ROUNDING:
-        decide = partial(_decide_without_test, gate, margin)
+        decide = partial(_decide_without_test, gate, compared.difference, margin)
     else:
         reason = _drop_reason(report, baseline, compared, margin)
         decide = partial(_decide_by_interval, gate, reason, compared.difference, margin)
@@ -268,12 +268,12 @@ def _change_shifts(before: Metric, now: Metric, change: Difference) -> tuple[flo
     return worst_change - change.value, best_change - change.value
 
 
-def _decide_without_test(gate: str, margin: float, shift: float) -> GateResult:
+def _decide_without_test(gate: str, change: Difference, margin: float, shift: float) -> GateResult:
     """Decide a drop of a run that graded the baseline's outputs again and did not get worse.
 
     The outputs are the same, so nothing is random. Unscored samples could make a drop too large, which proves none.
     """
-    state: State = "met" if shift >= -margin - ROUNDING else "inconclusive"
+    state: State = "met" if change.value + shift >= -margin - ROUNDING else "inconclusive"
     return GateResult(gate=gate, state=state, reason="both runs graded the same outputs")
 
 

@@ -212,10 +212,10 @@ def _published_models(
 # --- rankings -----------------------------------------------------------------------------------------------------
 
 
-def _ranking(reports: list[Report], metric: str, reading: ReadingName, models: list[PublishedModel]) -> Ranking:
+def _ranking(reports: list[Report], metric_name: str, reading: ReadingName, models: list[PublishedModel]) -> Ranking:
     """Return the ranks that the paired tests of all pairs of runs allow, corrected for their number (Holm)."""
-    metrics = [report.metric(metric, reading) for report in reports]
-    changes = dict(_changes(reports, metric, reading))
+    metrics = [report.metric(metric_name, reading) for report in reports]
+    changes = dict(_changes(reports, metric_name, reading))
     p_values = holm([change.p_value for change in changes.values()])
     wins = [
         (second, first) if change.value > 0 else (first, second)
@@ -225,24 +225,25 @@ def _ranking(reports: list[Report], metric: str, reading: ReadingName, models: l
     ranked = {index for pair in changes for index in pair}
     if models:
         # A single run, too, has a rank among published models.
-        ranked |= {index for index, row in enumerate(metrics) if row is not None and row.value is not None}
+        ranked |= {index for index, metric in enumerate(metrics) if metric is not None and metric.value is not None}
     ranks = [
-        _rank(index, wins, len(ranked), row, models) if index in ranked else None for index, row in enumerate(metrics)
+        _rank(index, wins, len(ranked), metric, models) if index in ranked else None
+        for index, metric in enumerate(metrics)
     ]
     tests = list(dict.fromkeys(change.test for change in changes.values()))
     return Ranking(values=metrics, ranks=ranks, tests=tests, comparisons=len(changes))
 
 
-def _changes(reports: list[Report], metric: str, reading: ReadingName) -> Iterator[tuple[tuple[int, int], Difference]]:
+def _changes(reports: list[Report], name: str, reading: ReadingName) -> Iterator[tuple[tuple[int, int], Difference]]:
     """Yield ((first, second), the change from the first run to the second) for each pair that can be compared."""
     scorer = scorer_of(reports[0])
     for pair in combinations(range(len(reports)), 2):
         first, second = (reports[index] for index in pair)
-        metrics = [report.metric(metric, reading) for report in (first, second)]
-        if any(row is None or row.value is None for row in metrics):
+        metrics = [report.metric(name, reading) for report in (first, second)]
+        if any(metric is None or metric.value is None for metric in metrics):
             continue
         with suppress(NothingPairedError):
-            compared = scorer.compare(Side(first, reading), Side(second, reading), metric, None)
+            compared = scorer.compare(Side(first, reading), Side(second, reading), name, None)
             if compared is None:
                 return  # differences in this metric cannot be tested, whatever the pair
             yield pair, compared.difference

@@ -276,6 +276,16 @@ def test_the_same_outputs_meet_any_drop() -> None:
     assert drop(baseline, other, "0").state == "inconclusive"
 
 
+def test_the_same_outputs_that_got_better_also_in_the_worst_case_of_unscored_samples_meet_a_drop() -> None:
+    words = {f"q{n}": "correct" if n < 40 else "wrong" for n in range(100)}
+    regraded = words | {f"q{n}": "correct" for n in range(40, 50)} | {f"q{n}": "unscored" for n in range(80, 100)}
+    baseline, made = (
+        msgspec.structs.replace(questions(run), provenance=Provenance(data_digest="d", predictions_digest="x"))
+        for run in (words, regraded)
+    )
+    assert drop(baseline, made, "1").state == "met", "40 before, and now between 50 and 70"
+
+
 def test_the_same_outputs_are_no_excuse_for_a_metric_that_fell_with_the_grading() -> None:
     baseline, made = (
         mostly(n, 200 - n, provenance=Provenance(data_digest="d", predictions_digest="x")) for n in (180, 60)
