@@ -67,23 +67,26 @@ def section_values(section: Section, parts: Sequence[Part]) -> dict[str, object]
         "sign": section.sign,
         "lead": section.lead,
         "is_folded": section.is_folded,
-        "tables": [_with_scale(table) for table in tables if not table.is_card],
-        "cards": [_with_scale(table) for table in tables if table.is_card],
-        "curves": [curve(part) for part in parts if isinstance(part, Plot)],
+        "tables": [(table, _scale_of(table)) for table in tables if not table.is_card],
+        "cards": [(table, _scale_of(table)) for table in tables if table.is_card],
+        "curves": [curve_drawing(part) for part in parts if isinstance(part, Plot)],
         "sentences": [part for part in parts if isinstance(part, str)],
         "has_legend": any(column.kind == "plot" for table in tables for column in table.columns),
         "has_chance": any(cell.chance for table in tables for row in table.rows for cell in row),
     }
 
 
-def _with_scale(table: Table) -> tuple[Table, Scale]:
-    """Return a table and the scale of its drawn column."""
+def _scale_of(table: Table) -> Scale:
+    """Return the scale of a table's plots: that of percentages, or one for their values, which ends at -100 and 100.
+
+    Changes may be negative; then the scale has 0, too.
+    """
     metrics = [metric for row in table.rows for cell in row for metric in cell.metrics.values()]
     values = [value for metric in metrics for value in _drawn_values(metric)]
     floor = -100.0 if min(values, default=0) < 0 else 0.0
     if any(column.has_percent_scale for column in table.columns):
-        return table, Scale.of([floor, 100.0], floor=floor)
-    return table, Scale.of([*values, 0.0] if floor else values, floor=floor)
+        return Scale.of([floor, 100.0], floor=floor)
+    return Scale.of([*values, 0.0] if floor else values, floor=floor)
 
 
 def _drawn_values(metric: Metric | None) -> list[float]:
@@ -134,7 +137,7 @@ def _y(percent: float) -> float:
     return round(_TOP + (1 - percent / 100) * (HEIGHT - _TOP - _BOTTOM), 1)
 
 
-def curve(plot: Plot) -> Curve:
+def curve_drawing(plot: Plot) -> Curve:
     """Return a plot with the positions of all its parts."""
     ks = plot.curve.k
     lines, sentences = [], []
@@ -144,8 +147,8 @@ def curve(plot: Plot) -> Curve:
         ]
         if values:
             lines.append(_line(plot, reading, values))
-            first, last = values[0][1], values[-1][1]
-            sentences.append(f"{reading} rises from {first:.1f} at k = 1 to {last:.1f} at k = {ks[-1]}")
+            (first_k, first, _), (last_k, last, _) = values[0], values[-1]
+            sentences.append(f"{reading} rises from {first:.1f} at k = {first_k} to {last:.1f} at k = {last_k}")
     return Curve(
         plot=plot,
         label=f"{plot.curve.title}: {'; '.join(sentences)}",

@@ -46,7 +46,7 @@ class _TooLargeError(Exception):
         self.key = key
 
 
-def thumbnails_of(pictures: Mapping[str, Picture], image_of: Mapping[str, str]) -> list[Thumbnail | None]:
+def page_thumbnails(pictures: Mapping[str, Picture], image_of: Mapping[str, str]) -> list[Thumbnail | None]:
     """Return the thumbnails of the pictures, in order; None for one that cannot be read.
 
     `image_of`: task -> key of its picture. Raises InputError with the tasks of an image that is too large to open.

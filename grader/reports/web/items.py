@@ -67,7 +67,7 @@ def build(*runs: PageRun) -> Items:
     first, scorer = runs[0].report, runs[0].findings.scorer
     replies = _ShownReplies(runs)
     pictures, image_of = _images_of(runs)
-    thumbnails = images.thumbnails_of(pictures, image_of)
+    thumbnails = images.page_thumbnails(pictures, image_of)
     items = _items(runs, scorer, replies, list(pictures))
     per_pack = max(1, math.ceil(len(items) / _MAX_PACKS))
     data = {
@@ -120,6 +120,7 @@ def _images_of(runs: Sequence[PageRun]) -> tuple[dict[str, Any], dict[str, str]]
 
 
 def _run(run: PageRun) -> dict[str, object]:
+    """Return what a page shows of a whole run. `made` is its provenance."""
     report, findings = run.report, run.findings
     return {
         "name": run.name,
@@ -171,37 +172,30 @@ def _list_sample(sample: dict[str, Any]) -> dict[str, object]:
 
 def _blurb(task: dict[str, Any]) -> str:
     """Return a short text that identifies a task: its question, or the docstring of its code."""
-    text = task.get("text") or next(
-        (block["content"] for block in task.get("blocks", ()) if block["kind"] == "code"), ""
-    )
-    if not task.get("text") and '"""' in text:
-        text = text.split('"""')[1].partition("Parameters:")[0]
+    text = task.get("text")
+    if not text:
+        code = next((block["content"] for block in task.get("blocks", ()) if block["kind"] == "code"), "")
+        text = _docstring_beginning(code) if '"""' in code else code
     return " ".join(text.split())[:_BLURB_CHARACTERS]
+
+
+def _docstring_beginning(code: str) -> str:
+    """Return the docstring up to its list of parameters, which is alike in many tasks (the style of HumanEval-V)."""
+    return code.split('"""')[1].partition("Parameters:")[0]
 
 
 def _items(
     runs: Sequence[PageRun], scorer: AnyScorer, replies: _ShownReplies, image_keys: list[str]
 ) -> list[dict[str, Any]]:
     """Return all items, with everything that a page shows of them. `image_keys`: in the order of the page's images."""
-    group = by_observation if len(runs) > 1 or scorer.has_units else by_task
-    samples_by_run = [group(run.report.samples) for run in runs]
+    split_into_items = by_observation if len(runs) > 1 or scorer.has_units else by_task
+    samples_by_run = [split_into_items(run.report.samples) for run in runs]
     values_by_run = _values(runs, scorer) if len(runs) > 1 else []
-    differing_by_run = [{(s.qid, s.sample) for s in run.findings.differing_samples} for run in runs]
     image_indexes = {key: index for index, key in enumerate(image_keys)}
     items = []
     for name in dict.fromkeys(name for samples in samples_by_run for name in samples):
         item_samples = [samples.get(name, []) for samples in samples_by_run]
-        all_samples = [sample for samples in item_samples for sample in samples]
-        item: dict[str, Any] = {
-            "name": name,
-            "unit": all_samples[0].observation,
-            "groups": list(all_samples[0].labels()),
-            "tasks": [_task(qid, runs, image_indexes) for qid in dict.fromkeys(sample.qid for sample in all_samples)],
-            "runs": [
-                [_sample(sample, run, scorer, replies, (sample.qid, sample.sample) in differing) for sample in samples]
-                for samples, run, differing in zip(item_samples, runs, differing_by_run, strict=True)
-            ],
-        }
+        item = _item(name, item_samples, runs, replies=replies, image_indexes=image_indexes)
         if values_by_run:
             item["values"] = [
                 {reading: values.get(name) for reading, values in readings.items()} for readings in values_by_run
@@ -210,6 +204,29 @@ def _items(
             item["rounds"] = [_rounds(samples, scorer) for samples in item_samples]
         items.append(item)
     return items
+
+
+def _item(
+    name: str,
+    item_samples: Sequence[list[SampleResult]],
+    runs: Sequence[PageRun],
+    *,
+    replies: _ShownReplies,
+    image_indexes: dict[str, int],
+) -> dict[str, Any]:
+    """Return an item with its tasks and its samples. `item_samples`: those of each run."""
+    scorer = runs[0].findings.scorer
+    all_samples = [sample for samples in item_samples for sample in samples]
+    return {
+        "name": name,
+        "unit": all_samples[0].observation,
+        "groups": list(all_samples[0].labels()),
+        "tasks": [_task(qid, runs, image_indexes) for qid in dict.fromkeys(sample.qid for sample in all_samples)],
+        "runs": [
+            [_sample(sample, run, scorer, replies) for sample in samples]
+            for samples, run in zip(item_samples, runs, strict=True)
+        ],
+    }
 
 
 def _values(runs: Sequence[PageRun], scorer: AnyScorer) -> list[dict[str, dict[str, float | None]]]:
@@ -243,9 +260,7 @@ def _task(qid: str, runs: Sequence[PageRun], image_indexes: dict[str, int]) -> d
     }
 
 
-def _sample(
-    sample: SampleResult, run: PageRun, scorer: AnyScorer, replies: _ShownReplies, is_different: bool
-) -> dict[str, object]:
+def _sample(sample: SampleResult, run: PageRun, scorer: AnyScorer, replies: _ShownReplies) -> dict[str, object]:
     """Return a sample: both readings, its reply, and its program."""
     details = scorer.sample_details(sample)
     programs = run.material.programs.get(sample.qid, [])
@@ -255,7 +270,7 @@ def _sample(
         "qid": sample.qid,
         "sample": sample.sample,
         "seconds": round(sample.seconds, 3),
-        "differs": is_different,
+        "differs": sample.differs,
         "official": _reading(sample.official, reply, replies, details.official),
         "careful": _reading(sample.careful, reply, replies, details.careful),
         "kind": details.kind,
@@ -297,20 +312,26 @@ def _without_empty(facts: Mapping[str, object]) -> dict[str, object]:
 
 def _program(run: ExecutedProgram, failed_line: int | None) -> dict[str, object]:
     """Return a program, its result, the lines [from, to) that the model wrote, and the line of the failed test."""
-    own_lines = None
-    start = run.program.rfind(run.completion) if run.completion else -1
-    end = start + len(run.completion)
-    begins_line = run.program[start - 1 : start] in {"", "\n"}
-    ends_line = run.program[end : end + 1] in {"", "\n"}
-    if start >= 0 and begins_line and ends_line:
-        first = run.program.count("\n", 0, start)
-        own_lines = [first, first + run.completion.rstrip("\n").count("\n") + 1]
     return {
         "text": run.program.rstrip("\n"),
         "result": run.result[:_MAX_CHARACTERS],
-        "own": own_lines,
+        "own": _completion_lines(run),
         "failed": None if failed_line is None else failed_line - 1,
     }
+
+
+def _completion_lines(run: ExecutedProgram) -> list[int] | None:
+    """Return the lines [from, to) of a program that are the model's; None if they are not whole lines of it."""
+    start = run.program.rfind(run.completion) if run.completion else -1
+    if start < 0:
+        return None
+    end = start + len(run.completion)
+    begins_line = run.program[start - 1 : start] in {"", "\n"}
+    ends_line = run.program[end : end + 1] in {"", "\n"}
+    if not begins_line or not ends_line:
+        return None
+    first = run.program.count("\n", 0, start)
+    return [first, first + run.completion.rstrip("\n").count("\n") + 1]
 
 
 # --- replies ------------------------------------------------------------------------------------------------------

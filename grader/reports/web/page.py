@@ -50,9 +50,9 @@ def with_code_spans(text: str) -> Markup:
     """Return a sentence whose parts between back-ticks are code."""
     from markupsafe import Markup, escape
 
-    parts = re.split(r"`([^`]+)`", _unbroken(text))
+    parts = re.split(r"`([^`]+)`", _unbroken(text))  # every second part was between back-ticks
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(part) for index, part in enumerate(parts)
     )
 
 

@@ -11,12 +11,15 @@ from typing import Any
 import msgspec
 from PIL import Image
 
+from grader.reports.document import Plot
 from grader.reports.material import Material
 from grader.reports.questions import Gap
 from grader.reports.web import images
+from grader.reports.web.drawing import curve_drawing
 from grader.results import Outcome, Reading, Report, SampleResult
 from grader.scorers.choice.facts import ChoiceRunFacts, LetterCounts, PositionBias
 from grader.scorers.execution.metrics import curve
+from grader.scorers.interface import CurveBlock
 from grader.task import Block, Task
 from tests.made_runs import circular, tasks
 from tests.reports.formats import big
@@ -190,6 +193,16 @@ def test_the_curve_ends_where_a_task_has_too_few_samples() -> None:
     longer = [msgspec.structs.replace(sample, qid="longer") for sample in tasks([0], samples=3).samples]
     made = curve(msgspec.structs.replace(report, samples=[*report.samples, *longer]))
     assert (made.k, made.careful) == ([1, 2], [(50.0, 2), (50.0, 2)])
+
+
+def test_the_label_of_a_curve_names_the_first_and_the_last_known_value() -> None:
+    block = CurveBlock(
+        title="pass@k", axis="k", prefix="pass@", k=[1, 2, 3],
+        official=[(10.0, 4), (20.0, 4), (30.0, 4)], careful=[(None, 0), (25.0, 4), (None, 0)],
+    )  # fmt: skip
+    assert curve_drawing(Plot(curve=block, unit="task", metrics=[])).label == (
+        "pass@k: official rises from 10.0 at k = 1 to 30.0 at k = 3; careful rises from 25.0 at k = 2 to 25.0 at k = 2"
+    )
 
 
 # --- images -----------------------------------------------------------------------------------------------------
