@@ -90,11 +90,11 @@ _LOCATION = re.compile(rf"[^\n]*?:(?:\d++:)? (?:row \d++: )?(?:\${_STEP}*+: )?")
 """`preds.json:12: $[3].qid: `, `data.tsv:4: `, `data.parquet: row 4: `, `preds.json: `."""
 
 
-def problem_lines(problems: Iterable[str], most: int = LISTED_PROBLEMS) -> list[str]:
+def problem_lines(problems: Iterable[str]) -> list[str]:
     """Return the lines to show for `problems`, in the same order. Each problem is `location: what is wrong`.
 
-    The same problem is one line, with its first locations and the number of all others. After `most` lines, a last line
-    has the number of omitted problems.
+    The same problem is one line, with its first locations and the number of all others. After `LISTED_PROBLEMS` lines,
+    a last line has the number of omitted problems.
     """
     locations: dict[str, list[str]] = {}
     counts: Counter[str] = Counter()
@@ -102,7 +102,7 @@ def problem_lines(problems: Iterable[str], most: int = LISTED_PROBLEMS) -> list[
     for problem in problems:
         location = _LOCATION.match(problem)
         message = problem[location.end() :] if location else problem
-        if message not in locations and len(locations) >= most:
+        if message not in locations and len(locations) >= LISTED_PROBLEMS:
             omitted += 1
             continue
         counts[message] += 1

@@ -13,11 +13,8 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """Open a temporary file that replaces `path` when it is complete. If writing fails, it is deleted.
-
-    `private`: only this user can access it. Else its mode is that of other new files.
-    """
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a temporary file that replaces `path` when it is complete. If writing fails, it is deleted."""
     try:
         file = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)  # noqa: SIM115
     except OSError as error:
@@ -25,10 +22,10 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     try:
         with file:
             yield file
-        if not private:  # as it was made
-            umask = os.umask(0)
-            os.umask(umask)
-            Path(file.name).chmod(0o666 & ~umask)
+        # A temporary file can be accessed by this user only; the result has the mode of other new files.
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(file.name).chmod(0o666 & ~umask)
         Path(file.name).replace(path)
     except BaseException as error:
         with contextlib.suppress(OSError):

@@ -89,8 +89,6 @@ class IntervalMethod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     level: int = 95
     proportions: str = ""
     means: str = ""
-    resamples: int = 0
-    seed: int = 0
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

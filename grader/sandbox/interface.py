@@ -18,12 +18,6 @@ BackendName = Literal["docker", "bubblewrap"]
 Answer = dict[str, object]
 
 
-def length_of(answer: Answer) -> int:
-    """Return the approximate number of characters of an answer, counting only the parts that can be large."""
-    part = answer.get("answer")
-    return len(part.get("transcript", "")) if isinstance(part, dict) else 0
-
-
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """The resource limits of one program."""
 
