@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.errors import UsageError
-from grader.results import labels_of
+from grader.results import group_names_of
 from grader.scorers import aggregates
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def check_before_run(
     names = aggregates.metric_names(run.benchmark, scorer_metrics)
     groups: dict[str, None] = {}
     if any(threshold.group is not None for threshold in thresholds):
-        groups = dict.fromkeys(label for task in run.tasks.values() for label in labels_of(task.groups))
+        groups = dict.fromkeys(group for task in run.tasks.values() for group in group_names_of(task.groups))
     for threshold in thresholds:
         option = f"--fail-under {threshold.name}"
         _check_name(option, threshold.name, names, scorer, run)

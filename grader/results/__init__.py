@@ -173,12 +173,12 @@ class SampleResult(msgspec.Struct, Generic[SampleFacts], frozen=True, kw_only=Tr
         """What varies independently of the others: the family of its task, or else its observation."""
         return self.observation if self.family is msgspec.UNSET else self.family
 
-    def labels(self) -> Iterator[str]:
+    def group_names(self) -> Iterator[str]:
         """Yield the groups of this sample, as `field=value`."""
-        return labels_of(self.groups if isinstance(self.groups, Mapping) else {})
+        return group_names_of(self.groups if isinstance(self.groups, Mapping) else {})
 
 
-def labels_of(groups: Mapping[str, str | list[str]]) -> Iterator[str]:
+def group_names_of(groups: Mapping[str, str | list[str]]) -> Iterator[str]:
     """Yield the groups of a task or a sample, as `field=value`."""
     for field, values in groups.items():
         for value in [values] if isinstance(values, str) else values:

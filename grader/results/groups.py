@@ -19,9 +19,9 @@ def by_group(samples: Iterable[SampleResult]) -> dict[str | None, list[SampleRes
     groups: dict[str, list[SampleResult]] = {}
     for sample in samples:
         all_samples.append(sample)
-        for label in sample.labels():
-            groups.setdefault(label, []).append(sample)
-    return {None: all_samples, **{label: groups[label] for label in sorted(groups)}}
+        for group in sample.group_names():
+            groups.setdefault(group, []).append(sample)
+    return {None: all_samples, **{group: groups[group] for group in sorted(groups)}}
 
 
 def by_observation(samples: Iterable[SampleResult]) -> dict[str, list[SampleResult]]:
@@ -31,7 +31,7 @@ def by_observation(samples: Iterable[SampleResult]) -> dict[str, list[SampleResu
 
 def in_group(report: Report, group: str | None) -> dict[str, list[SampleResult]]:
     """Return the samples of a group (`field=value`; None: all samples), by observation."""
-    return by_observation(sample for sample in report.samples if group is None or group in sample.labels())
+    return by_observation(sample for sample in report.samples if group is None or group in sample.group_names())
 
 
 def by_task(samples: Iterable[SampleResult]) -> dict[str, list[SampleResult]]:

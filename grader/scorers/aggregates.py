@@ -101,7 +101,7 @@ def metrics(report: Report, scorer_rows: list[Metric]) -> list[Metric]:
 
 def missing_group_notes(declared: Benchmark, samples: Sequence[SampleResult]) -> list[str]:
     """Return a note if no graded task is in a grouping or group that the main metric needs, so that it has no value."""
-    labels = {label for sample in samples for label in sample.labels()}
+    labels = {label for sample in samples for label in sample.group_names()}
     labels_and_groupings = labels | {label.partition("=")[0] for label in labels}
     missing = [name for name in (*declared.levels, *(declared.f1_of or ())) if name not in labels_and_groupings]
     if not samples or not missing:
@@ -195,7 +195,7 @@ def _credits_and_groups(
     """Return the credits of tasks or units, and their groups as `field=label`."""
     members = by_observation(judged_samples(samples, reading))
     credits_ = {unit: _observation(of_unit, reading) for unit, of_unit in members.items()}
-    return credits_, {unit: frozenset(of_unit[0].labels()) for unit, of_unit in members.items()}
+    return credits_, {unit: frozenset(of_unit[0].group_names()) for unit, of_unit in members.items()}
 
 
 def _observation(members: list[SampleResult], reading: ReadingName) -> Observation:

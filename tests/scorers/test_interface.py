@@ -126,7 +126,7 @@ def test_a_group_holds_what_is_labelled_so() -> None:
         groups={"topic": ["a", "b"], "kind": "c=d"},
     )  # fmt: skip
     made = report([several, sample("r", "wrong", group="topic=a"), sample("s", "wrong")])
-    assert set(several.labels()) == {"topic=a", "topic=b", "kind=c=d"}
+    assert set(several.group_names()) == {"topic=a", "topic=b", "kind=c=d"}
     assert list(in_group(made, "topic=a")) == ["q", "r"]
     assert list(in_group(made, "kind=c=d")) == ["q"]
     assert list(in_group(made, None)) == ["q", "r", "s"]

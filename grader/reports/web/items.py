@@ -220,7 +220,7 @@ def _item(
     return {
         "name": name,
         "unit": all_samples[0].observation,
-        "groups": list(all_samples[0].labels()),
+        "groups": list(all_samples[0].group_names()),
         "tasks": [_task(qid, runs, image_indexes) for qid in dict.fromkeys(sample.qid for sample in all_samples)],
         "runs": [
             [_sample(sample, run, scorer, replies) for sample in samples]
