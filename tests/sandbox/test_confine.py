@@ -32,6 +32,7 @@ attempt("notify", lambda: fcntl.fcntl(file, fcntl.F_NOTIFY, 0))
 attempt("open file lock", lambda: fcntl.fcntl(file, 37, b"\\0" * 32))
 attempt("pidfd", lambda: os.pidfd_open(os.getpid()))
 attempt("buffer", lambda: one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22))
+attempt("vmsplice", lambda: process.check(process.libc.vmsplice(os.pipe()[1], None, 0, 0), "it"))
 attempt("inet", lambda: socket.socket(socket.AF_INET))
 attempt("inotify", lambda: process.check(process.libc.inotify_init(), "it"))
 attempt("limits of another", lambda: resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE))
@@ -52,7 +53,9 @@ def tried() -> dict[str, list[object]]:
     return dict(json.loads(said[said.index("{") :]))
 
 
-@pytest.mark.parametrize("name", ["lease", "notify", "pidfd", "buffer", "inet", "inotify", "limits of another"])
+@pytest.mark.parametrize(
+    "name", ["lease", "notify", "pidfd", "buffer", "vmsplice", "inet", "inotify", "limits of another"]
+)
 def test_what_reaches_beyond_the_program_is_refused(tried: dict[str, list[object]], name: str) -> None:
     assert tried[name] == ["PermissionError", 1]
 

@@ -93,8 +93,9 @@ _REFUSED_CALLS: dict[str, tuple[int, int | None]] = {
     "preadv2": (327, 286),
     # The same holds for watches on them. A pidfd's number counts the processes of the whole machine.
     "inotify_init": (253, None), "pidfd_open": (434, 434),
-    # Data in a socket's buffer is memory that no process is charged for, so buffers may not grow.
-    "setsockopt": (54, 208),
+    # Data in a socket's buffer is memory that no process is charged for, so buffers may not grow. Nor may a pipe hold a
+    # page of memory: with 4 kB of a huge page, it keeps 2 MB that its process has given back.
+    "setsockopt": (54, 208), "vmsplice": (278, 75),
 }  # fmt: skip
 """System call -> its number on x86-64 and on ARM; None: the call does not exist there."""
 _ARCH = {

@@ -154,6 +154,23 @@ def solution(x):
     time.sleep(0.3)
     raise ValueError("held 800 MB of page tables")
 """,
+    "huge-pages-in-pipes": """
+import ctypes, gc, mmap, os
+def solution(x):
+    libc, size = ctypes.CDLL(None, use_errno=True), 2 << 20
+    for _ in range(40):
+        write_end = os.pipe()[1]
+        for _ in range(16):
+            area = mmap.mmap(-1, 2 * size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            place = (ctypes.addressof(ctypes.c_char.from_buffer(area)) + size - 1) // size * size
+            libc.madvise(ctypes.c_void_p(place), ctypes.c_size_t(size), 14)
+            ctypes.memset(place, 1, size)
+            if libc.vmsplice(write_end, (ctypes.c_size_t * 2)(place, 4096), 1, 0) != 4096:
+                raise OSError(ctypes.get_errno(), "a pipe takes no page")
+            gc.collect()
+            area.close()
+    raise ValueError("held more than a gigabyte")
+""",
     "sockets-of-many-children": """
 import os, socket, time
 def fill():
