@@ -173,7 +173,7 @@ def _strip_letters(options: Mapping[str, str]) -> dict[str, str]:
 def _is_same_text(data_text: str, file_text: str) -> bool:
     """Whether two texts say the same, or one is the beginning of the other."""
     first, second = plain(data_text), plain(file_text)
-    if not first or not second:  # texts of signs alone, such as "+" and "-"
+    if not first:  # a text of signs alone, such as "+"
         return "".join(data_text.split()) == "".join(file_text.split())
     number = _number(data_text)
     if first == second or (number is not None and number == _number(file_text)):

@@ -103,8 +103,6 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     """Its row in the table of formats."""
     records: list[PredictionRecord]
     """One per qid, in the order of the qids' first appearance."""
-    merged: dict[str, int] = {}
-    """qid -> number of file records merged into one, if more than one."""
     is_numbered: bool = False
     """Whether the qids are numbers of rows that the tool counted, not ids."""
     is_positional: bool = False

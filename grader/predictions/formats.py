@@ -63,13 +63,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
     def matches(self, row: Row) -> bool:
         """Whether a record is of this format."""
-        return any(
-            all(path in row or _has_path(row, path) for path in signature.split()) for signature in self.signatures
-        )
-
-
-def _has_path(row: Row, path: str) -> bool:
-    return "." in path and value_at(row, path) is not ABSENT
+        signatures = (signature.split() for signature in self.signatures)
+        return any(all(value_at(row, path) is not ABSENT for path in paths) for paths in signatures)
 
 
 _LOGGED = ("question_id", "index", "qid", "task_id")

@@ -78,7 +78,6 @@ def _join(files: Sequence[PredictionFile]) -> PredictionFile:
         name=" + ".join(file.name for file in files),
         path=path and path.with_name(f"{stem_of(path).name}_joined{path.suffix}"),
         records=records,
-        merged=merger.merged(),
         is_positional=False,
         warnings=[note, *warnings, *merger.warnings(records)],
         judge_replies={qid: reply for file in files for qid, reply in file.judge_replies.items()},

@@ -16,7 +16,7 @@ from grader.predictions.recorded_task import options_of, plain, question_of
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 T = TypeVar("T")
 _LONG_TEXT = 100
@@ -54,10 +54,6 @@ class Merger:
         if self._first.setdefault(record.qid, record) is not record:
             self._more.setdefault(record.qid, []).append(record)
 
-    def merged(self) -> dict[str, int]:
-        """Return qid -> number of records, for qids with more than one."""
-        return {qid: 1 + len(self._more[qid]) for qid in self._first if qid in self._more} if self._more else {}
-
     def records(self) -> list[PredictionRecord]:
         """Return one record per qid."""
         if not self._more:
@@ -81,27 +77,21 @@ class Merger:
         yield from self._models_warning()
         if any(len(set(record.filters or ())) > 1 for record in records):
             return  # of one output, two filters can leave the same text
-        with_identical_records = [qid for qid in self.merged() if _repeats([self._first[qid], *self._more[qid]])]
+        with_several_records = [qid for qid in self._first if qid in self._more]
+        with_identical_records = [qid for qid in with_several_records if _repeats([self._first[qid], *self._more[qid]])]
         if with_identical_records:
             qids = counted(len(with_identical_records), "qid")
             identical = "a record that is identical to another one (was the file joined twice?)"
             yield f"{qids} with {identical}: {listing(with_identical_records)}"
         else:
             yield from _equal_samples_warning(records)
-        yield from self._duplicates_warning(with_identical_records)
-        yield from _numbers_warning(records)
-
-    def _duplicates_warning(self, with_identical_records: Collection[str]) -> Iterator[str]:
-        """Yield one line about qids with several records; another line has named those with identical ones.
-
-        A file in which every qid has several records has one record a sample, which is nothing to warn about.
-        """
-        with_several_records = self.merged()
+        # If every qid has several records, the file has one record a sample, which is nothing to warn about.
         has_record_per_sample = 1 < len(with_several_records) == len(self._first)
         duplicates = [qid for qid in with_several_records if qid not in with_identical_records]
         if duplicates and not has_record_per_sample:
             qids = counted(len(duplicates), "duplicate qid")
             yield f"{qids}: the predictions of all its records count as its samples: {listing(duplicates)}"
+        yield from _numbers_warning(records)
 
     def _models_warning(self) -> Iterator[str]:
         """Yield one line if records of one qid name several models: their outputs look like samples of one."""

@@ -165,7 +165,6 @@ class _FileReader:
             format=file_format.name,
             field_options=self._fields,
             records=records,
-            merged=self._merger.merged(),
             is_numbered=self._is_numbered,
             is_positional=file_format.is_positional and all(record.qid.isdecimal() for record in records),
             conflicts=conflicts,

@@ -32,7 +32,6 @@ class _Config(msgspec.Struct, frozen=True, kw_only=True):
     dataset_type: str | None = None
     run_timeout: float | None = None
     provided_data: Any = None
-    extra: dict[str, Any] = {}
 
 
 class RunCode(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +79,6 @@ class Submit(msgspec.Struct, frozen=True, kw_only=True):
     id: int | str
     completion: str
     config: _Config
-    dataset: str = ""
 
     @property
     def problem(self) -> str:
