@@ -130,8 +130,9 @@ def _read_options_table(path: Path, *, is_shared: bool) -> dict[str, Any] | None
         if is_shared and "tool.grade" not in text:
             return None
         raise InputError([f"{path}: {error}"]) from error
-    for key in ("tool", "grade") if is_shared else ():
-        table = table.get(key) if isinstance(table, dict) else None
+    if is_shared:
+        for key in ("tool", "grade"):
+            table = table.get(key) if isinstance(table, dict) else None
     if table is not None and not isinstance(table, dict):
         raise InputError([f"{path}: [tool.grade] must be a table of options: name = value"])
     return table

@@ -62,10 +62,10 @@ def _benchmarks_table(width: int) -> str:
     return "\n".join(terminal.table_lines(table, width))
 
 
-def _splits_and_protocols(declared: Benchmark) -> tuple[str, str]:
+def _splits_and_protocols(benchmark: Benchmark) -> tuple[str, str]:
     """Return the names of the splits and of the protocols, the defaults first."""
-    splits = sorted(declared.splits, key=lambda name: name != declared.default_split)
-    protocols = sorted(declared.protocols, key=lambda name: name != declared.default_protocol)
+    splits = sorted(benchmark.splits, key=lambda name: name != benchmark.default_split)
+    protocols = sorted(benchmark.protocols, key=lambda name: name != benchmark.default_protocol)
     return ", ".join(splits), ", ".join(protocols)
 
 
@@ -108,8 +108,8 @@ def show_command(
         )
     # The config file's data belong to its own benchmark only.
     if configured_benchmark is None or Path(benchmark).resolve() == Path(configured_benchmark).resolve():
-        options_left_out = [name for name, value in data_options.items() if value is None and name in configured]
-        data_options |= {name: configured[name] for name in options_left_out}
+        unset_options = [name for name, value in data_options.items() if value is None and name in configured]
+        data_options |= {name: configured[name] for name in unset_options}
     run_options = Options(benchmark=benchmark, **data_options)
     if sample is not None and results is None:
         raise UsageError("--sample needs --results: the results file (<stem>_results.json) that has the sample.")
@@ -172,11 +172,11 @@ def benchmark_lines(options: Options) -> list[str]:
     from grader.wording import counted
 
     setup = make_setup(options)
-    declared = setup.declared
-    splits, protocols = _splits_and_protocols(declared)
+    benchmark = setup.declared
+    splits, protocols = _splits_and_protocols(benchmark)
     lines = [
-        f"{declared.id}: {declared.name} (scorer {declared.scoring})",
-        declared.description,
+        f"{benchmark.id}: {benchmark.name} (scorer {benchmark.scoring})",
+        benchmark.description,
         f"splits, the default first: {splits}",
         f"protocols, the default first: {protocols}",
     ]
@@ -184,8 +184,8 @@ def benchmark_lines(options: Options) -> list[str]:
     try:
         tasks = load_tasks(setup)
     except GradeError as error:
-        return [*lines, *f"{declared.unit}s: {error}".splitlines()]
-    return [*lines, f"{counted(len(tasks), declared.unit)}:", *tasks]
+        return [*lines, *f"{benchmark.unit}s: {error}".splitlines()]
+    return [*lines, f"{counted(len(tasks), benchmark.unit)}:", *tasks]
 
 
 def task_fields(options: Options, qid: str) -> list[tuple[str, str]]:
@@ -193,15 +193,15 @@ def task_fields(options: Options, qid: str) -> list[tuple[str, str]]:
     from grader.grading.inputs import load_tasks, make_setup
 
     setup = make_setup(options)
-    declared, tasks = setup.declared, load_tasks(setup)
+    benchmark, tasks = setup.declared, load_tasks(setup)
     if qid not in tasks:
         similar = difflib.get_close_matches(qid, tasks, n=3)
         hint = f"Did you mean {', '.join(similar)}?" if similar else f"`grade show {options.benchmark}` lists the ids."
-        raise UsageError(f"{declared.id} has no {declared.unit} {qid!r}. {hint}")
+        raise UsageError(f"{benchmark.id} has no {benchmark.unit} {qid!r}. {hint}")
     return [
         (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
         for name, value in tasks[qid].row.items()
-        if name != declared.columns.image and value not in (None, "")
+        if name != benchmark.columns.image and value not in (None, "")
     ]
 
 
@@ -217,9 +217,9 @@ def _sample_in_words(run_options: Options, qid: str, number: int, results: Path)
     from grader.scorers.report_check import read_report
 
     report = read_report(results)
-    declared = declarations.load(run_options.benchmark)
-    if report.benchmark != declared.id:
-        raise UsageError(f"{results} has results of {report.benchmark}, not of {declared.id}.")
+    benchmark = declarations.load(run_options.benchmark)
+    if report.benchmark != benchmark.id:
+        raise UsageError(f"{results} has results of {report.benchmark}, not of {benchmark.id}.")
     sample = _find_sample(report, qid, number, results)
     files = files_of_results(results, report, data=run_options.data, benchmark=run_options.benchmark)
     material = files.material()
@@ -230,7 +230,7 @@ def _sample_in_words(run_options: Options, qid: str, number: int, results: Path)
     yield from labelled_facts(scorer, sample)
     yield from _reply_and_program(material, qid, number)
     for gap in material.gaps:
-        if gap.kind != "images":
+        if gap.kind != "images":  # no text shows images
             yield "note", f"The {gap.kind} cannot be shown: {gap.reason}"
 
 

@@ -36,7 +36,7 @@ class Findings:
     """(Metric, group) -> its value in both readings."""
     differing_samples: Sequence[SampleResult]
     """The samples on which the readings differ."""
-    between_readings: Sequence[str]
+    reading_difference_notes: Sequence[str]
     """One sentence on how the readings' values differ, or none."""
     notes: Sequence[str]
     official_notes: Sequence[str]
@@ -88,7 +88,7 @@ def findings_of(report: Report) -> Findings:
         differing_samples=report.differences(),
         metrics_leaving_out_unscored=metrics_leaving_out_unscored(report),
         official_notes=report.official_notes(),
-        between_readings=readings.in_words(report),
+        reading_difference_notes=readings.in_words(report),
         notes=[note_text(note) for note in report.notes],
         provenance=provenance.provenance_facts(report),
         why_unscored=why_unscored(report),

@@ -90,8 +90,8 @@ def gather_tasks(
         read_tasks = tasks_of(scorer, benchmark, report.split, data.rows)
         predicted_qids = [record.qid for record in file.records] if file else []
         all_tasks, _ = scorer.complete(benchmark, data.rows, read_tasks, predicted_qids)
-    except _UNREADABLE as error:
-        gaps.append(Gap(kind="questions", reason=_why_unreadable(report, benchmark, folders, error)))
+    except _READ_ERRORS as error:
+        gaps.append(Gap(kind="questions", reason=_read_error_text(report, benchmark, folders, error)))
         return ShownTasks()
     graded_qids = dict.fromkeys(sample.qid for sample in report.samples)
     tasks = {qid: all_tasks[qid] for qid in graded_qids if qid in all_tasks}
@@ -110,16 +110,16 @@ def gather_tasks(
     return _with_images(tasks, images, benchmark.unit, gaps)
 
 
-_UNREADABLE = (GradeError, OSError, LookupError, ValueError, TypeError)
+_READ_ERRORS = (GradeError, OSError, LookupError, ValueError, TypeError)
 """Errors of data that has changed since it was graded, also those that a scorer raises for rows it does not expect."""
 
 
-def _why_unreadable(report: Report, benchmark: Benchmark, folders: Iterable[Path], error: Exception) -> str:
+def _read_error_text(report: Report, benchmark: Benchmark, folders: Iterable[Path], error: Exception) -> str:
     if not isinstance(error, DataUnavailableError):
         return f"The data cannot be read: {first_line(error)}"
     # None of these files has the content of the graded data, or one of them would have been read.
-    changed = next(iter(_candidate_data_files(report, folders)), None)
-    hint = "" if changed is None else f" ({changed.name} beside the results is not the data that was graded.)"
+    changed_file = next(iter(_candidate_data_files(report, folders)), None)
+    hint = "" if changed_file is None else f" ({changed_file.name} beside the results is not the data that was graded.)"
     return f"The data of {benchmark.id} ({report.split}) is not on this machine; give it with --data.{hint}"
 
 
@@ -139,7 +139,7 @@ def _candidate_data_files(report: Report, folders: Iterable[Path]) -> list[Path]
 def _data_with_digest(report: Report, benchmark: Benchmark, scorer: AnyScorer, folders: Iterable[Path]) -> _Data | None:
     """Return the first data in these folders with the digest of the graded data."""
     for path in _candidate_data_files(report, folders):
-        with contextlib.suppress(*_UNREADABLE):  # a file that only has the same name
+        with contextlib.suppress(*_READ_ERRORS):  # a file that only has the same name
             rows = _read_rows(report, benchmark, scorer, path)
             if _has_graded_digest(report, rows):
                 return _Data(rows, path)

@@ -46,9 +46,10 @@ class _Block:
     def lines(self, max_bytes: int) -> list[Markup]:
         """Return all other lines, and the first rows that fit in `max_bytes`, with a note on those that do not."""
         rows: list[Markup] = []
+        room = max_bytes
         for row in self.rows:
-            max_bytes -= _size([row])
-            if max_bytes < 0:
+            room -= _size([row])
+            if room < 0:
                 break
             rows.append(row)
         note = []

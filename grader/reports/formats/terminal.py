@@ -197,15 +197,15 @@ def _columns_by_block(columns: Sequence[Column], rows: Sequence[Sequence[Cell]],
         _min_width(column, [row[index] for row in rows], width // 3) + COLUMN_GAP
         for index, column in enumerate(columns)
     ]
-    repeated = [index for index, column in enumerate(columns) if column.kind != "number"]
-    numbers = [index for index, column in enumerate(columns) if column.kind == "number"]
+    repeated_columns = [index for index, column in enumerate(columns) if column.kind != "number"]
+    number_columns = [index for index, column in enumerate(columns) if column.kind == "number"]
     blocks: list[list[int]] = [[]]
-    for number in numbers:
-        needed = sum(min_widths[index] for index in [*repeated, *blocks[-1], number])
+    for number in number_columns:
+        needed = sum(min_widths[index] for index in [*repeated_columns, *blocks[-1], number])
         if blocks[-1] and needed > width + COLUMN_GAP:  # there is no gap after the last column
             blocks.append([])
         blocks[-1].append(number)
-    return [sorted([*repeated, *block]) for block in blocks]
+    return [sorted([*repeated_columns, *block]) for block in blocks]
 
 
 def _min_width(column: Column, cells: Sequence[Cell], max_word: int) -> int:

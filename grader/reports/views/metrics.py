@@ -38,7 +38,7 @@ _PLOT = Column(name="", kind="plot", media=PAGES, has_percent_scale=True)
 def overall(run: Findings) -> Table:
     """Return the table of the metrics over all samples."""
     rows = [
-        [Cell(text=name, title=_meaning(run.scorer, name)), *_values(run.report, pair)]
+        [Cell(text=name, title=_meaning(run.scorer, name)), *_metric_cells(run.report, pair)]
         for name, pair in run.overall.items()
     ]
     return _table(run, "Metrics in both readings", [Column(name="metric", kind="name")], rows)
@@ -70,7 +70,7 @@ def _table(run: Findings, title: str, names: list[Column], rows: list[list[Cell]
     return Table(title=title, columns=columns, rows=rows, groups=groups)
 
 
-def _values(report: Report, pair: Pair) -> list[Cell]:
+def _metric_cells(report: Report, pair: Pair) -> list[Cell]:
     """Return the cells of a metric, after its names."""
     official, careful = pair
     metric = next(metric for metric in pair if metric is not None)
@@ -134,7 +134,7 @@ def _sections_of_files(run: Findings, names: list[str]) -> Iterator[Section]:
     """Yield a section with one table of all metrics and groups, in the order of the metrics' `names`."""
     pairs = [(name, group, pair) for (name, group), pair in run.pairs.items() if group is not None]
     rows = [
-        [Cell(text=name), Cell(text=_with_abbreviation(run.report, group)), *_values(run.report, pair)]
+        [Cell(text=name), Cell(text=_with_abbreviation(run.report, group)), *_metric_cells(run.report, pair)]
         for name, group, pair in sorted(pairs, key=lambda row: names.index(row[0]))
     ]
     if rows:
@@ -150,7 +150,7 @@ def _field_table(run: Findings, field: str, pairs: Mapping[str, Pair]) -> Table:
                 text=_with_abbreviation(run.report, group.partition("=")[2]),
                 link=items_link(tab="items", group=group),
             ),
-            *_values(run.report, pair),
+            *_metric_cells(run.report, pair),
         ]
         for group, pair in pairs.items()
     ]

@@ -295,17 +295,17 @@ def _unscored(run: Findings) -> Iterator[Section]:
         signs.append("values with *")
     if any(metric.value is None for metric in metrics):
         signs.append("ranges")
-    marked = f" ({' and '.join(signs)})" if signs else ""
+    signs_text = f" ({' and '.join(signs)})" if signs else ""
     yield Section(
         title=f"{report.unscored:,} of {counted(len(report.samples), 'sample')} unscored",
-        lead=f"Why: {run.why_unscored}. Excluded from {run.metrics_leaving_out_unscored}{marked}, counted neither "
+        lead=f"Why: {run.why_unscored}. Excluded from {run.metrics_leaving_out_unscored}{signs_text}, counted neither "
         "as correct nor as wrong.",
         parts=[table] if metrics else [],
     )
 
 
 def _notes(run: Findings) -> Iterator[Section]:
-    if notes := [note for note in (*run.between_readings, *run.notes) if note.strip()]:
+    if notes := [note for note in (*run.reading_difference_notes, *run.notes) if note.strip()]:
         yield Section(title="Notes", parts=notes)
     if run.summary.lines:
         yield Section(parts=run.summary.lines, media=TEXTS)

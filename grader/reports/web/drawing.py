@@ -20,34 +20,30 @@ _STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50, 100)
 _MOST_MARKS = 5
 
 
+_SCALE_WIDTH, _SCALE_MARGIN = 300, 8
+"""In units of the template's drawings; the margin is free at both ends."""
+
+
 class Scale(msgspec.Struct, frozen=True, kw_only=True):
-    """Values from `low` to `high` on a line of `width` units, with `margin` free at both ends."""
+    """Values from `low` to `high` on a line, with a mark at each `step`."""
 
     low: float
     high: float
     step: float
-    width: int = 300
-    margin: int = 8
 
     @classmethod
-    def of(cls, values: Sequence[float], *, width: int = 300, margin: int = 8, floor: float = 0.0) -> Self:
+    def of(cls, values: Sequence[float], *, floor: float = 0.0) -> Self:
         """Return a scale for these values, between `floor` and 100, with round numbers at its ends."""
         low, high = (min(values), max(values)) if values else (0.0, 100.0)
         span = max(high - low, 1.0)
         step = next((step for step in _STEPS if span / step <= _MOST_MARKS - 1), _STEPS[-1])
         round_low, round_high = step * math.floor(low / step), step * math.ceil(high / step)
-        return cls(
-            low=max(floor, round_low),
-            high=min(100.0, max(round_high, round_low + step)),
-            step=step,
-            width=width,
-            margin=margin,
-        )
+        return cls(low=max(floor, round_low), high=min(100.0, max(round_high, round_low + step)), step=step)
 
     def at(self, value: float) -> float:
         """Return the position of a value on the line."""
         share = (value - self.low) / (self.high - self.low)
-        return round(self.margin + share * (self.width - 2 * self.margin), 2)
+        return round(_SCALE_MARGIN + share * (_SCALE_WIDTH - 2 * _SCALE_MARGIN), 2)
 
     @property
     def marks(self) -> list[float]:

@@ -127,7 +127,7 @@ def _run(run: PageRun) -> dict[str, object]:
         "model": report.model or "",
         "file": report.provenance.predictions,
         "made": dict(_flatten(findings.provenance)),
-        "notes": [*findings.between_readings, *findings.notes],
+        "notes": [*findings.reading_difference_notes, *findings.notes],
         "unscored": report.unscored,
         "whyUnscored": findings.why_unscored,
         "excludedFrom": findings.metrics_leaving_out_unscored,
