@@ -187,11 +187,11 @@ def compare(
     check_comparable(before, after)
     scorer = scorer_of(after)
     headline = next((metric.name for report in (after, before) for metric in report.metrics), "")
-    compared = (
-        compare_metric(before, after, scorer, metric.name, metric.reading, group=metric.group)
-        for metric in _metrics_to_compare(after, headline)
-    )
-    comparisons = [comparison for comparison in compared if comparison is not None]
+    comparisons = []
+    for metric in _metrics_to_compare(after, headline):
+        comparison = compare_metric(before, after, scorer, metric.name, metric.reading, group=metric.group)
+        if comparison is not None:
+            comparisons.append(comparison)
     if not comparisons:
         raise NothingPairedError
     comparisons = _with_corrected_p_values(comparisons, headline)

@@ -118,13 +118,11 @@ def with_holm_correction(results: list[GateResult]) -> list[GateResult]:
     corrected = results.copy()
     for index, p_value in zip(p_values, holm(list(p_values.values())), strict=True):
         if results[index].state == "not met" and p_value >= LEVEL:
-            corrected[index] = _failure_as_inconclusive(results[index], len(p_values))
+            reason = f"the failure is not significant as one of {len(p_values)} gates (Holm's correction)"
+            corrected[index] = msgspec.structs.replace(
+                results[index], state="inconclusive", reason=f"{results[index].reason}; {reason}"
+            )
     return corrected
-
-
-def _failure_as_inconclusive(failure: GateResult, gate_count: int) -> GateResult:
-    reason = f"{failure.reason}; the failure is not significant as one of {gate_count} gates (Holm's correction)"
-    return msgspec.structs.replace(failure, state="inconclusive", reason=reason)
 
 
 def check_baseline(baseline: Report, report: Report) -> None:
@@ -242,17 +240,17 @@ def _decide_max_drop(
         return GateResult(gate=gate, state="blocked", reason=_why_no_value(report, name, reading, group))
     if before is None or before.value is None:
         raise UsageError(f"The baseline has no {name} ({reading}).{scorer.missing_metric_hint(name, baseline)}")
-    compared = scorer.compare(Side(baseline, reading), Side(report, reading), name, group)
-    if compared is None:
+    comparison = scorer.compare(Side(baseline, reading), Side(report, reading), name, group)
+    if comparison is None:
         raise UsageError(f"--max-drop {name}: a difference in this metric cannot be tested; name another one.")
     margin = max_drop.points(before.number)
-    if same_outputs(baseline, report) and compared.after >= compared.before - ROUNDING:
-        decide = partial(_decide_without_test, gate, compared.difference, margin)
+    if same_outputs(baseline, report) and comparison.after >= comparison.before - ROUNDING:
+        decide = partial(_decide_without_test, gate, comparison.difference, margin)
     else:
-        reason = _drop_reason(report, baseline, compared, margin)
-        decide = partial(_decide_by_interval, gate, reason, compared.difference, margin)
+        reason = _drop_reason(report, baseline, comparison, margin)
+        decide = partial(_decide_by_interval, gate, reason, comparison.difference, margin)
     bounds = f"{_bounds_in_words(now)}{_bounds_in_words(before, ' before')}"
-    shifts = _change_shifts(before, now, compared.difference)
+    shifts = _change_shifts(before, now, comparison.difference)
     return _decide_worst_and_best(decide, shifts, [report, baseline], bounds)
 
 
@@ -289,12 +287,13 @@ def _decide_by_interval(gate: str, reason: str, change: Difference, margin: floa
     return GateResult(gate=gate, state=state, reason=reason, p_failed=p_value_of_reaching(-margin, upper_bounds))
 
 
-def _drop_reason(report: Report, baseline: Report, compared: MetricComparison, margin: float) -> str:
-    change = compared.difference
+def _drop_reason(report: Report, baseline: Report, comparison: MetricComparison, margin: float) -> str:
+    change = comparison.difference
     low, high = change.ci90
     reason = (
-        f"{compared.before:.2f} before, {compared.after:.2f} now, a change of {change.value:+.2f} points (one-sided "
-        f"95 % bounds {low:+.2f} and {high:+.2f}; {change.n} paired items, {change.differing} of them differ)"
+        f"{comparison.before:.2f} before, {comparison.after:.2f} now, a change of {change.value:+.2f} points "
+        f"(one-sided 95 % bounds {low:+.2f} and {high:+.2f}; "
+        f"{change.n} paired items, {change.differing} of them differ)"
     )
     if same_outputs(baseline, report):
         reason += "; the outputs are the same, so only the grading differs (judge, limits or version)"

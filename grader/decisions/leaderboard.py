@@ -243,10 +243,10 @@ def _changes(reports: list[Report], name: str, reading: ReadingName) -> Iterator
         if any(metric is None or metric.value is None for metric in metrics):
             continue
         with suppress(NothingPairedError):
-            compared = scorer.compare(Side(first, reading), Side(second, reading), name, None)
-            if compared is None:
+            comparison = scorer.compare(Side(first, reading), Side(second, reading), name, None)
+            if comparison is None:
                 return  # differences in this metric cannot be tested, whatever the pair
-            yield pair, compared.difference
+            yield pair, comparison.difference
 
 
 def _rank(

@@ -193,8 +193,10 @@ def _report_for(gate: Gate, runs: Sequence[ReportOfFile], what: str) -> Report:
         raise _NoReportError(
             f"ambiguous: {names} are all {what} of {gate.results_of}; name split or protocol, or give one"
         )
-    others = ", ".join(dict.fromkeys(f"{report.benchmark} ({report.split}, {report.protocol})" for _, report in runs))
-    raise _NoReportError(f"there are no {what} of {gate.results_of}; there are {others or 'none at all'}")
+    available = ", ".join(
+        dict.fromkeys(f"{report.benchmark} ({report.split}, {report.protocol})" for _, report in runs)
+    )
+    raise _NoReportError(f"there are no {what} of {gate.results_of}; there are {available or 'none at all'}")
 
 
 def read_baselines(folder: Path) -> list[ReportOfFile]:

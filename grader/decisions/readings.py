@@ -25,8 +25,8 @@ def careful_minus_official(report: Report) -> dict[str, Difference]:
         if is_same(official, careful):
             continue
         with suppress(NothingPairedError):
-            if (compared := scorer.compare(*sides, name)) is not None:
-                differences[name] = compared.difference
+            if (comparison := scorer.compare(*sides, name)) is not None:
+                differences[name] = comparison.difference
     return differences
 
 

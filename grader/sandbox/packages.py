@@ -239,12 +239,16 @@ def _hash_of_sizes(folder: Path) -> str:
 
 
 def _let_all_read(folder: Path) -> None:
-    """Whatever the umask: inside, programs run as another user. On this machine, only the cache's user gets here."""
+    """Let all users read a folder, whatever the umask: inside, programs run as another user.
+
+    On this machine, only the cache's user gets to the folder.
+    """
     for path in (folder, *folder.rglob("*")):
         path.chmod(path.stat().st_mode | (0o555 if path.is_dir() else 0o444))
 
 
 def _platforms() -> list[str]:
+    """Return the platform tags of the wheels that run in a sandbox, the newest C library first."""
     machine = _machine()
     return [f"manylinux_2_{minor}_{machine}" for minor in (28, 27, 26, 24, 17)] + [f"manylinux2014_{machine}"]
 
