@@ -74,7 +74,7 @@ def _end_of_statement(lines: Sequence[str], start: int, budget: Budget) -> int |
         return None
     end = start
     for attempt in range(1, MAX_JOINED + 1):
-        if end == len(lines) or lines[end].startswith("~~~"):  # a fence, which would parse
+        if end == len(lines):
             return None
         end += 1
         while end < len(lines) and _CONTINUES.match(lines[end]):
