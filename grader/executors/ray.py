@@ -63,9 +63,7 @@ NONE_LEFT = (
     "No node of the cluster is left to run programs. Finished verdicts are in the cache: run the same command again to "
     "continue."
 )
-REPAIR_ADVICE = (
-    "Nothing else was sent; finished verdicts are in the cache. Repair the node, or remove it from the cluster."
-)
+ADVICE = "Nothing else was sent; finished verdicts are in the cache. Repair the node, or remove it from the cluster."
 _MAX_ERROR_CHARS = 400
 
 
@@ -139,7 +137,7 @@ class Cluster(Executor):
         try:
             reply: BatchReply = ray.get(task)
         except InfrastructureError as error:
-            raise InfrastructureError(f"{error.args[0] if error.args else error}\n{REPAIR_ADVICE}") from error
+            raise InfrastructureError(f"{error.args[0] if error.args else error}\n{ADVICE}") from error
         except ray.exceptions.RayError as error:
             if not keys:  # the empty batch of `_open`
                 raise InfrastructureError(f"Ray cannot run programs: {_error_line(error)}") from error

@@ -273,10 +273,7 @@ class Model:
         return fields
 
     def _adapt_requests(self, error: openai.APIStatusError, fields: dict[str, Any]) -> bool:
-        """Change all further requests if the model refuses a setting; return whether to ask again at once.
-
-        It may have another name for the limit of tokens, or be one that may go without a temperature.
-        """
+        """Change all requests from now on if the model refuses a setting; return whether to ask again at once."""
         if error.status_code not in {400, 422}:
             return False
         if "max_tokens" in fields and "max_completion_tokens" in error_text(error.body):

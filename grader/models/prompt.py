@@ -69,9 +69,12 @@ class PromptOptions(msgspec.Struct, frozen=True, kw_only=True):
 def render(template: str, values: Mapping[str, Any], name: str) -> str:
     """Fill in a template. Raises InputError with its name if it is invalid or uses undefined values."""
     import jinja2
+    import jinja2.sandbox
 
+    # The text is for a model, not for a browser, so it is not escaped.
+    environment = jinja2.sandbox.SandboxedEnvironment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     try:
-        return str(_environment().from_string(template).render(values))
+        return str(environment.from_string(template).render(values))
     except jinja2.TemplateSyntaxError as error:
         raise InputError([f"{name}:{error.lineno}: {error.message}"]) from error
     except jinja2.UndefinedError as error:
@@ -79,14 +82,6 @@ def render(template: str, values: Mapping[str, Any], name: str) -> str:
         raise InputError([f"{name}: {error.message}; a task has: {known}"]) from error
     except Exception as error:  # whatever the template's own expressions raise
         raise InputError([f"{name}: {type(error).__name__}: {error}"]) from error
-
-
-def _environment() -> Any:
-    import jinja2
-    import jinja2.sandbox
-
-    # The text is for a model, not for a browser, so it is not escaped.
-    return jinja2.sandbox.SandboxedEnvironment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
 
 
 def load_template(path: Path) -> str:

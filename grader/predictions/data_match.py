@@ -54,10 +54,7 @@ class Comparison(NamedTuple):
 def check_file_matches_data(
     tasks: Mapping[str, Task], file: PredictionFile, benchmark: Benchmark, origin: str
 ) -> list[str]:
-    """Return a note on the tasks that a file describes otherwise than the data; raises InputError if many do.
-
-    `origin` is where the data is from, for the error.
-    """
+    """Return a note on the tasks that a file describes otherwise than the data; raises InputError if many do."""
     compared_count = 0
     differing = {}
     for record in file.records:
@@ -90,8 +87,8 @@ def check_file_matches_data(
 
 def _is_off_by_one(tasks: Mapping[str, Task], file: PredictionFile, benchmark: Benchmark) -> bool:
     """Whether the ids of a file are numbers from 1, and those of the data from 0."""
-    positive = [record for record in file.records if record.qid.isdecimal() and record.qid != "0"]
-    pairs = [(tasks.get(str(int(record.qid) - 1)), record) for record in positive[:_COMPARED_NEIGHBOURS]]
+    numbered = [record for record in file.records if record.qid.isdecimal()]
+    pairs = [(tasks.get(str(int(record.qid) - 1)), record) for record in numbered[:_COMPARED_NEIGHBOURS]]
     return len(pairs) > 1 and all(
         task is not None
         and _is_same_question(task.prompt_text, _question_of(recorded_task_of(record, file, benchmark)))

@@ -49,10 +49,7 @@ class Contents(NamedTuple):
 
 
 def value_at(value: object, path: str) -> object:  # noqa: PLR0911 - one return a kind of step
-    """Return the value at a path; ABSENT if there is none.
-
-    `*` is every part of a list (the result is a list), but in an object the first value that has the rest of the path.
-    """
+    """Return the value at a path (this module's docstring explains `*`); ABSENT if there is none."""
     if not path:
         return value
     if isinstance(value, dict) and path in value:  # a name may have a dot
@@ -68,7 +65,7 @@ def value_at(value: object, path: str) -> object:  # noqa: PLR0911 - one return 
     if name == "*":
         parts = (value_at(part, rest) for part in value.values() if isinstance(part, dict))
         return next((inner for inner in parts if inner not in (ABSENT, None)), ABSENT)
-    return value_at(value[name], rest) if rest and name in value else ABSENT
+    return value_at(value[name], rest) if name in value else ABSENT
 
 
 def first_of(row: Row, paths: Iterable[str]) -> object:
@@ -201,7 +198,7 @@ def _inspect_task(sample: Row) -> Row:
 def _resolve_attachment(text: object, sample: Row) -> object:
     """Return a sample's text; for `attachment://ID`, the text that the sample stores under this id."""
     attachments = sample.get("attachments")
-    if isinstance(text, str) and text.startswith(_ATTACHMENT) and isinstance(attachments, dict):
+    if isinstance(text, str) and isinstance(attachments, dict):
         return attachments.get(text.removeprefix(_ATTACHMENT), text)
     return text
 

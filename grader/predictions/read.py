@@ -76,7 +76,7 @@ def bytes_problem(data: bytes) -> str:
             return reason
     if b"\x00" in data[:2]:
         return "is UTF-16 or UTF-32, or not text; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
-    if not data[:4096].strip(BLANK) and not data.strip(BLANK):
+    if not data or data.isspace():
         return "is empty"
     return ""
 
@@ -199,7 +199,7 @@ class _FileReader:
         data = data.removeprefix(_BOM)
         if reason := bytes_problem(data):
             raise self._file_error(reason)
-        head = data[:4096].lstrip(BLANK) or data.lstrip(BLANK)[:4096]
+        head = data.lstrip(BLANK)[:4096]
         if head[:1] in (b"[", b"{"):
             return self._json_entries(data, head)
         if tables.separator(data, self._is_table):

@@ -46,10 +46,9 @@ class RecordedTask(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def gold(self) -> str:
-        """The letter of the gold option; the gold answer as it is if it names none; empty if there is none.
+        """The letter of the gold option, named by letter, else label, text, or index from 0 (as data sets count).
 
-        It names an option by its letter, else its label, its text, or its index from 0: tools that log an index have
-        it from the data set, whose indexes do. (`data_match` also counts from 1, as a comparison can be lenient.)
+        It is the gold answer as it is if that names no option; empty if there is none.
         """
         for gold in self.golds:
             bare = gold.strip().strip("().")

@@ -240,8 +240,8 @@ def _most_similar_id(qid: str, task_ids: Collection[str]) -> str | None:
             return candidate
     if qid.isdigit():  # every number is similar to some other number
         return None
-    # Comparing takes the square of the length, so only some are compared: those with the same beginning or end, and of
-    # an absurdly long id only the beginning. A similarity of 0.8 is one typing error in five characters.
+    # Comparing takes the square of the length, so only ids with the same beginning or end are compared, and of an
+    # absurdly long one only its beginning.
     candidates = (k for k in task_ids if abs(len(k) - len(qid)) <= 3 and (k[:3] == qid[:3] or k[-3:] == qid[-3:]))
     matches = difflib.get_close_matches(qid[:200], list(islice(candidates, _CANDIDATES)), 1, 0.8)
     return matches[0] if matches else None
