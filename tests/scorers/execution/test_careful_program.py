@@ -73,6 +73,7 @@ REPLIES = {
     "a fence that nobody closed": f"It adds.\n```python\n{WHOLE}",
     "a fence at the end of the last line": f"```python\n{WHOLE.rstrip()}```",
     "a fence of tildes": f"~~~python\n{WHOLE}~~~\n",
+    "tildes in a docstring, and prose": "It adds:\ndef total(xs):\n    '''Sum.\n~~~\n1\n~~~\n    '''\n    return sum(xs)\nThat is all.",
     "thoughts with a draft": f"<think>\n{block(STUB)}</think>\n{block(WHOLE)}",
     "thoughts that end in the line of the code": f"<think>hm</think>{WHOLE}",
     "thoughts without a beginning": f"hm, total = x\n</think>\n\n{BODY}",
