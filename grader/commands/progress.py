@@ -147,13 +147,7 @@ def progress_reporter(*, quiet: bool) -> Bar | Lines:
     """Return a bar for the phases of a run if standard error is a terminal, else lines."""
     if quiet or not sys.stderr.isatty():
         return Lines(quiet=quiet)
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    return Bar(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[detail]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
+    columns = "{task.description}", BarColumn(), MofNCompleteColumn(), "{task.fields[detail]}"
+    return Bar(*columns, TimeElapsedColumn(), TimeRemainingColumn())

@@ -20,7 +20,8 @@ def _image(kind: str, size: tuple[int, int] = (30, 20), mode: str = "RGB") -> by
 def test_only_the_formats_that_benchmarks_have_are_opened() -> None:
     opened = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
     others = ("PPM", "ICO", "TGA", "PCX", "SGI", "DDS", "EPS", "PDF", "JPEG2000")
-    made = dict(zip(opened + others, images.thumbnails({kind: _image(kind) for kind in opened + others}), strict=True))
+    pictures = {kind: _image(kind) for kind in opened + others}
+    made = dict(zip(pictures, images.thumbnails(pictures, {}), strict=True))
     assert {kind: shown and shown[1:] for kind, shown in made.items()} == {
         **dict.fromkeys(opened, (30, 20)),
         **dict.fromkeys(others),

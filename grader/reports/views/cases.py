@@ -78,7 +78,7 @@ def suites(report: Report, gates: Sequence[GateResult], reading: ReadingName) ->
 
 def _items_by_label(report: Report, reading: ReadingName, scorer: AnyScorer) -> dict[str | None, list[_Item]]:
     """Return the items by `field=label` of the first category field, in the report's order."""
-    field = _first_category_field(report)
+    first_field = next((group.partition("=")[0] for sample in report.samples for group in sample.group_names()), "")
     items: dict[str | None, list[_Item]] = {}
     for name, samples in by_observation(report.samples).items():
         item = _Item(
@@ -87,21 +87,9 @@ def _items_by_label(report: Report, reading: ReadingName, scorer: AnyScorer) -> 
             rounds=_round_states(samples, reading, scorer),
             other_rounds=_round_states(samples, other_reading(reading), scorer),
         )
-        items.setdefault(_first_label(samples[0], field), []).append(item)
+        label = next((group for group in samples[0].group_names() if group.startswith(f"{first_field}=")), None)
+        items.setdefault(label, []).append(item)
     return items
-
-
-def _first_category_field(report: Report) -> str | None:
-    for sample in report.samples:
-        if isinstance(sample.groups, dict) and sample.groups:
-            return str(next(iter(sample.groups)))
-    return None
-
-
-def _first_label(sample: SampleResult, field: str | None) -> str | None:
-    labels = sample.groups.get(field or "", []) if isinstance(sample.groups, dict) else []
-    first = labels if isinstance(labels, str) else next(iter(labels), None)
-    return None if first is None else f"{field}={first}"
 
 
 def _round_states(samples: list[SampleResult], reading: ReadingName, scorer: AnyScorer) -> list[CaseState]:

@@ -38,34 +38,11 @@ _LARGEST_SIDE, _SMALLEST_SIDE = 1024, 256
 _QUALITY = 75
 
 
-class _TooLargeError(Exception):
-    """An image is too large when decompressed; `key` names it."""
-
-    def __init__(self, key: str, why: str) -> None:
-        super().__init__(why)
-        self.key = key
-
-
-def page_thumbnails(pictures: Mapping[str, Picture], image_of: Mapping[str, str]) -> list[Thumbnail | None]:
+def thumbnails(pictures: Mapping[str, Picture], image_of: Mapping[str, str]) -> list[Thumbnail | None]:
     """Return the thumbnails of the pictures, in order; None for one that cannot be read.
 
     `image_of`: task -> key of its picture. Raises InputError with the tasks of an image that is too large to open.
     """
-    try:
-        return thumbnails(pictures)
-    except _TooLargeError as error:
-        tasks = ", ".join(qid for qid, key in image_of.items() if key == error.key)
-        why = str(error).rstrip(".")
-        raise InputError(
-            [
-                f"The image of task {tasks} is too large to open, and may be a decompression bomb: {why}. "
-                "The results file is written. Check the image in the data, then write the report with `grade report`."
-            ]
-        ) from error
-
-
-def thumbnails(pictures: Mapping[str, Picture]) -> list[Thumbnail | None]:
-    """Return the thumbnails of the pictures, in order; None for one that cannot be read."""
     if not pictures:
         return []
     from PIL import Image
@@ -74,7 +51,7 @@ def thumbnails(pictures: Mapping[str, Picture]) -> list[Thumbnail | None]:
     with warnings.catch_warnings(), ThreadPoolExecutor(resources.usable_cores()) as pool:
         # Pillow only warns of an image that would fill the memory; here this is an error.
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        return list(pool.map(lambda item: _thumbnail(item[0], item[1], side), pictures.items()))
+        return list(pool.map(lambda item: _thumbnail(item[0], item[1], side, image_of), pictures.items()))
 
 
 def side_of(number: int) -> int:
@@ -82,7 +59,7 @@ def side_of(number: int) -> int:
     return max(_SMALLEST_SIDE, min(_LARGEST_SIDE, round(math.sqrt(_MAX_PIXELS / number))))
 
 
-def _thumbnail(key: str, picture: Picture, side: int) -> Thumbnail | None:
+def _thumbnail(key: str, picture: Picture, side: int, image_of: Mapping[str, str]) -> Thumbnail | None:
     """Encode one image anew, so that a browser never decodes original bytes. Return None if it is not an image."""
     from PIL import Image
 
@@ -95,7 +72,14 @@ def _thumbnail(key: str, picture: Picture, side: int) -> Thumbnail | None:
             file = io.BytesIO()
             image.save(file, "WEBP", quality=_QUALITY, method=2)
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-        raise _TooLargeError(key, str(error)) from error
+        tasks = ", ".join(qid for qid, image_key in image_of.items() if image_key == key)
+        raise InputError(
+            [
+                f"The image of task {tasks} is too large to open, and may be a decompression bomb: "
+                f"{str(error).rstrip('.')}. The results file is written. Check the image in the data, then write the "
+                "report with `grade report`."
+            ]
+        ) from error
     except Exception:
         return None
     url = "data:image/webp;base64," + base64.b64encode(file.getvalue()).decode()

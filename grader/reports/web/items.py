@@ -67,7 +67,7 @@ def build(*runs: PageRun) -> Items:
     first, scorer = runs[0].report, runs[0].findings.scorer
     replies = _ShownReplies(runs)
     pictures, image_of = _images_of(runs)
-    thumbnails = images.page_thumbnails(pictures, image_of)
+    thumbnails = images.thumbnails(pictures, image_of)
     items = _items(runs, scorer, replies, list(pictures))
     per_pack = max(1, math.ceil(len(items) / _MAX_PACKS))
     data = {

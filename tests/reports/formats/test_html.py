@@ -218,7 +218,7 @@ def _png(width: int, height: int, *, noise: bool) -> bytes:
 def test_all_images_of_a_page_have_one_longest_side_and_keep_their_shape() -> None:
     assert [images.side_of(number) for number in (1, 143, 700, 5000)] == [1024, 1024, 463, 256]
     pictures = {str(number): _png(width, width // 2, noise=True) for number, width in enumerate((1600, 1200, 300))}
-    made = [one for one in images.thumbnails(pictures) if one]
+    made = [one for one in images.thumbnails(pictures, {}) if one]
     assert [one[1:] for one in made] == [(1024, 512), (1024, 512), (300, 150)]
     for url, width, height in made:
         with Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) as image:
