@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Rule = Callable[[Any, Any], bool]
     """Takes the expected answer and a program's."""
 
-NEAR, ABSOLUTE = 1e-6, 1e-12
+RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE = 1e-6, 1e-12
 """Relative and absolute difference of floats that count as equal in the careful reading."""
 SEQUENCES = (list, tuple, deque)
 
@@ -155,8 +155,8 @@ def _are_near(expected: Any, answer: Any, interchangeable: tuple[type, ...]) -> 
     expected, answer = (value.tolist() if hasattr(value, "tolist") else value for value in (expected, answer))
     if isinstance(expected, float) and isinstance(answer, (int, float)) and not isinstance(answer, bool):
         # With an absolute bound, 0 would be near every small number.
-        absolute = ABSOLUTE if expected else NEAR
-        is_close = math.isclose(expected, answer, rel_tol=NEAR, abs_tol=absolute)
+        absolute = ABSOLUTE_TOLERANCE if expected else RELATIVE_TOLERANCE
+        is_close = math.isclose(expected, answer, rel_tol=RELATIVE_TOLERANCE, abs_tol=absolute)
         return is_close or (math.isnan(expected) and math.isnan(answer))
     has_same_type = type(expected) is type(answer) and isinstance(expected, SEQUENCES)
     if has_same_type or (isinstance(expected, interchangeable) and isinstance(answer, interchangeable)):

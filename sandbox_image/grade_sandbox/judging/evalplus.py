@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-RELATIVE, ABSOLUTE = 1e-7, 1e-6
+RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE = 1e-7, 1e-6
 _AS_SETS = {
     "similar_elements", "find_char_long", "common_in_nested_lists", "extract_singly", "larg_nnum", "intersection_array",
     "find_dissimilar", "Diff",
@@ -62,7 +62,7 @@ class EvalPlus:
         elif self._is_root_finding:
             return abs(_polynomial(arguments[0], answer)) <= self._tolerance
         if self._tolerance == 0 and _is_floats(expected):
-            self._tolerance = ABSOLUTE
+            self._tolerance = ABSOLUTE_TOLERANCE
         if is_same or self._tolerance == 0:
             return is_same
         if type(answer) is not type(expected) or (isinstance(expected, (list, tuple)) and len(answer) != len(expected)):
@@ -70,7 +70,7 @@ class EvalPlus:
         import numpy
 
         self._is_broadcast = _shape(answer) != _shape(expected)
-        return bool(numpy.allclose(answer, expected, rtol=RELATIVE, atol=self._tolerance))
+        return bool(numpy.allclose(answer, expected, rtol=RELATIVE_TOLERANCE, atol=self._tolerance))
 
     def _special(self, arguments: Sequence[Any], expected: Any, answer: Any, *, is_same: bool) -> bool:
         """Follow the exceptions that EvalPlus makes for single tasks of MBPP."""

@@ -299,6 +299,7 @@ class _ReferenceState:
         if numpy_random := sys.modules.get("numpy.random"):
             self._seed_functions[numpy_random] = numpy_random.seed
         self._generator_states: list[Any] = []
+        # Outside of the context, the tests' output goes nowhere.
         process.swallow_output()
 
     def __enter__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fractions
 import math
 
-from grade_sandbox.judging.comparisons import ABSOLUTE, NEAR
+from grade_sandbox.judging.comparisons import ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE
 from grade_sandbox.judging.views import CONTAINER, ERROR, NUMBER, OBJECT, TEXT, TRUTH, View, is_unordered, view
 
 TYPE_CHECKING = False
@@ -159,7 +159,7 @@ def are_same_number(one: Any, two: Any) -> bool:
         return bool(one == two)
     if math.isnan(first) or math.isnan(second):
         return math.isnan(first) and math.isnan(second)
-    return first == second or math.isclose(first, second, rel_tol=NEAR, abs_tol=ABSOLUTE)
+    return first == second or math.isclose(first, second, rel_tol=RELATIVE_TOLERANCE, abs_tol=ABSOLUTE_TOLERANCE)
 
 
 def normalize(value: Any, depth: int = 0) -> Any:

@@ -35,6 +35,7 @@ class Shortcuts:
     """The shortcuts of one pylint. `choose_for` chooses those for the next source."""
 
     def __init__(self, linter: Any) -> None:
+        """Replace methods of pylint and its checkers by ones that do nothing, or that have their result already."""
         from astroid import rebuilder
         from pylint.checkers import exceptions
         from pylint.utils import utils
