@@ -153,12 +153,10 @@ _SPECIAL = Pattern(
     r"<\|[A-Za-z_]{2,30}\|>|<(?:s|bos|pad|unk|start_of_turn|eo[a-z]{1,3})>|\[/?INST\]",
     re.IGNORECASE,
 )
-_SPEAKER = Pattern(r"\s*(?:assistant|model|bot|ai)\s*[:\n]", re.IGNORECASE)
 
 
 def cut_after_turn(text: str) -> str:
-    """Blank chat tokens, the speaker's name, and everything after the reply's own turn."""
-    text = _SPEAKER.sub(blank, text, count=1) if _SPEAKER.match(text) else text
+    """Blank chat tokens and everything after the reply's own turn."""
     for stop in _END_OF_TURN.finditer(text):
         if text[: stop.start()].strip():
             text = text[: stop.start()] + " " * (len(text) - stop.start())

@@ -153,12 +153,10 @@ def _statement_polarity(reply: str, question: str) -> bool | None:
     if not question_words or _NEGATION.search(question) or "only" in question:
         return None
     polarities: set[_Polarity] = set()
-    earlier: list[str] = []
     has_pronoun = False
     for clause in _CLAUSES.sub("\n", reply).splitlines():
         has_pronoun = has_pronoun or _PRONOUN.match(clause) is not None
-        polarities.add(_clause_polarity(clause, question_words, earlier, has_pronoun=has_pronoun))
-        earlier += _content_words(clause)
+        polarities.add(_clause_polarity(clause, question_words, has_pronoun=has_pronoun))
     polarities.discard("unrelated")
     return polarities == {"yes"} if polarities in ({"yes"}, {"no"}) else None
 
@@ -167,8 +165,8 @@ _Polarity = Literal["yes", "no", "open", "unrelated"]
 """yes: a clause says what was asked. no: it denies that. open: it says that it may be. unrelated: it is about else."""
 
 
-def _clause_polarity(clause: str, question_words: list[str], earlier: list[str], *, has_pronoun: bool) -> _Polarity:
-    """Return what a clause says of what was asked; `earlier` are the words of the clauses before it."""
+def _clause_polarity(clause: str, question_words: list[str], *, has_pronoun: bool) -> _Polarity:
+    """Return what a clause says of what was asked."""
     words, negations = _content_words(clause), [*_NEGATION.finditer(clause)]
     if _OPEN.search(clause) or len(negations) > 1:
         return "unrelated" if {*question_words}.isdisjoint(words) else "open"
@@ -177,7 +175,7 @@ def _clause_polarity(clause: str, question_words: list[str], earlier: list[str],
     before, denied = _content_words(clause[: negations[0].start()]), _content_words(clause[negations[0].end() :])
     # In "not in the car" and "he is not outside", something else is denied than what was asked, to its last word.
     is_question_denied = bool(denied) and denied[0] in question_words and question_words[-1] in denied
-    subject = [word for word in before or earlier if word not in denied]
+    subject = [word for word in before if word not in denied]
     denies = is_question_denied and _is_all([*subject, *denied], question_words, has_pronoun=has_pronoun)
     return "no" if denies else "unrelated"
 
@@ -190,7 +188,7 @@ def _is_all(words: list[str], question_words: list[str], *, has_pronoun: bool) -
 
 
 def _spelled_out(text: str) -> str:
-    return _PICTURE.sub(" ", text.replace("n't", " not").replace("anything but", "not"))
+    return _PICTURE.sub(" ", text.replace("n't", " not"))
 
 
 _ENDINGS = ("ing", "es", "ed", "s", "e")

@@ -237,9 +237,9 @@ class ChoiceReader:
         start, end = claim.start, claim.end
         letters = self.options.letters_with_text(self.unmarked[start:end])
         if len(letters) == 1:
-            return Selection(frozenset(letters), start, max(end, start + 1), "option_text")
+            return Selection(frozenset(letters), start, end, "option_text")
         if text is not None:
-            return Selection(frozenset(text.letter), start, max(text.end, start + 1), "option_text")
+            return Selection(frozenset(text.letter), start, text.end, "option_text")
         labels_inside = [label for label in labels if start <= label.start < end]
         label = labels_inside[0] if len(labels_inside) == 1 else None
         if label is not None and label.is_certain and self._standing(label.start, label.end) == "named":
@@ -266,7 +266,7 @@ class ChoiceReader:
         if label.conflict - label.letters and not self.is_negated:
             letters, others = " and ".join(sorted(label.letters)), " and ".join(sorted(label.conflict))
             problem = Problem("letter_and_text_disagree", f"names {letters} with the text of {others}")
-        return Selection(label.letters, label.start, max(label.end, label.start + 1), rule, problem)
+        return Selection(label.letters, label.start, label.end, rule, problem)
 
     # --- lines ---
 
@@ -289,7 +289,7 @@ class ChoiceReader:
     def _select_line_label(self, claim: Claim, label: Label, start: int, end: int) -> Selection | None:
         """Return the options of the label with which a line begins; None for a line of a list of options."""
         behind_label = self.unmarked[min(label.end, end) : end].strip(" \t.,:;!)]*\"'-")
-        if (behind_label or label.has_text) and self._is_item(start):
+        if self._is_item(start):
             return None
         item_above = _ITEM.match(self.lower[: claim.start].rstrip("\n").rpartition("\n")[2])
         is_next_item = item_above is not None and ord(item_above[1].upper()) + 1 == ord(min(label.letters))
@@ -453,7 +453,7 @@ class ChoiceReader:
     def _is_label_denied(self, letter: str, start: int) -> bool:
         """Whether an option's label is denied behind a position, where its text is asserted."""
         labels = [label for label in self._labels(start, len(self.lower)) if letter in label.letters]
-        return not self.is_negated and any(self._standing(label.start, label.end) == "denied" for label in labels)
+        return any(self._standing(label.start, label.end) == "denied" for label in labels)
 
     def _select_by_number(self, start: int, end: int) -> Selection | None:
         """Return the only option whose number, in any form, a short reply has."""
@@ -586,9 +586,5 @@ def _letters_in(text: str, options: ChoiceOptions) -> frozenset[str]:
     """Return the options of a text that is only letters ("A, B", "B B B"), or the number of an option."""
     if text.isdecimal() and not options.have_numbers and 0 < int(text[:3]) <= len(options.letters):
         return frozenset(options.letters[int(text[:3]) - 1])
-    letters = [char for char in text if char.isupper()] if _LETTERS.fullmatch(text) else []
-    if not set(letters) <= set(options.letters):
-        return frozenset()
-    has_repeats = len(set(letters)) < len(letters)
-    is_word = has_repeats and (len(set(letters)) > 1 or text.isalpha())  # "ABBA", "AA"
-    return frozenset() if is_word else frozenset(letters)
+    letters = frozenset(filter(str.isupper, text)) if _LETTERS.fullmatch(text) else frozenset[str]()
+    return letters if letters <= set(options.letters) else frozenset()

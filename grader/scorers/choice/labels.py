@@ -264,7 +264,7 @@ def _label_with_option_text(letter: _Letter, lower: str, options: ChoiceOptions)
         if text is not None and text.letter == letter.letter:
             return label._replace(end=text.end, is_certain=True)
     rest = lower[letter.end :].partition("\n")[0]
-    if rest.strip() and options.is_text_of(letter.letter, rest):
+    if options.is_text_of(letter.letter, rest):
         return label._replace(end=letter.end + len(rest.rstrip(" .*")), is_certain=True)
     text = options.text_at(lower, text_start)
     if text is None or letter.letter not in options or not wordings.CLAUSE_END.match(lower, text.end):
