@@ -204,6 +204,7 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     default_split: str
     default_protocol: str
     paper: str = ""
+    """For readers of the file only."""
     description: str = ""
     """What the tasks ask, for a reader who does not know the benchmark."""
     unit: str = "question"

@@ -6,13 +6,12 @@ tests and never gets a model's program. `official` runs both in one process.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Role = Literal["linting", "answering", "judging", "official"]
-ROLES: tuple[Role, ...] = get_args(Role)
 ROLE_OF_KIND: dict[str, Role] = {
     "run": "official",
     "answer": "answering",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
@@ -17,7 +17,7 @@ from grader.options import Options
 from grader.results import Outcome, Report
 from grader.sandbox import bubblewrap, interpreters, packages, self_check
 from grader.sandbox.interface import Limits
-from grader.sandbox.roles import ROLE_OF_KIND, ROLES, Role
+from grader.sandbox.roles import ROLE_OF_KIND, Role
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def test_a_sandbox_that_misjudges_is_replaced_before_it_judges_anything(
     assert report.unscored == 0
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", get_args(Role))
 def test_a_sound_sandbox_passes_the_self_check_of_every_role(role: Role) -> None:
     supervisor = bubblewrap.Bubblewrap(Limits(), Silent()).start(0, lint=role == "linting")
     try:
@@ -103,4 +103,6 @@ def test_a_sound_sandbox_passes_the_self_check_of_every_role(role: Role) -> None
 
 
 def test_every_part_of_a_job_is_checked() -> None:
-    assert {kind for role in ROLES for check in self_check.checks(role) for kind in check.job} >= {*ROLE_OF_KIND}
+    assert {kind for role in get_args(Role) for check in self_check.checks(role) for kind in check.job} >= {
+        *ROLE_OF_KIND
+    }
