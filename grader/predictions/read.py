@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from grader.errors import InputError
 from grader.files.json_records import BLANK, Entry, JsonText, Problems
-from grader.files.json_text import Flaw, describe_value, quoted, render_path
+from grader.files.json_text import describe_value, quoted, render_path
 from grader.files.user_files import GZIP, is_zip, read_user_file, similar_file_hint, unpack_gzip, unzip_single_file
 from grader.observer import Silent
 from grader.predictions import eval_archive, tables
@@ -374,16 +374,24 @@ class _FileReader:
             if position == 0 and not self._set_format(row):
                 self._problems.add(self._records_problem(row), entry.line, entry.path)
                 return
-            file_format = self._format or GRADE
-            record = record_of(file_format, row, position)
+            self._add_record(row, entry, position)
+
+    def _add_record(self, row: Row, entry: Entry, position: int) -> None:
+        """Add the record of a row, or report what is wrong with it; one that repeats another is skipped."""
+        file_format = self._format or GRADE
+        record_or_flaws = record_of(file_format, row, position)
+        if isinstance(record_or_flaws, PredictionRecord):
+            record = record_or_flaws
             if self._is_of_other_filter(file_format, row, record):
-                continue
-            flaws = record if isinstance(record, list) else tidy_fields(record.fields)
-            for flaw in flaws:
-                self._problems.add(flaw.message, entry.line, entry.path + flaw.path)
-            if not flaws and isinstance(record, PredictionRecord):
+                return
+            flaws = tidy_fields(record.fields)
+            if not flaws:
                 path = f": {render_path(entry.path)}" if entry.path else ""
                 self._merger.add(record, f"{self._label}:{entry.line}{path}")
+        else:
+            flaws = record_or_flaws
+        for flaw in flaws:
+            self._problems.add(flaw.message, entry.line, entry.path + flaw.path)
 
     def _row(self, entry: Entry) -> Row | None:
         """Return an entry as a record. If it cannot be one, report the problem and return None.
@@ -420,7 +428,7 @@ class _FileReader:
             self._warnings.append(_NUMBERED.format(file_format.row_number))
         return True
 
-    def _is_of_other_filter(self, file_format: Format, row: Row, record: PredictionRecord | list[Flaw]) -> bool:
+    def _is_of_other_filter(self, file_format: Format, row: Row, record: PredictionRecord) -> bool:
         """Whether a record is to be skipped, because it repeats the output of an earlier one for another filter.
 
         lm-evaluation-harness logs a record for each filter. Those without filtered texts are equal for all filters, so
@@ -429,11 +437,7 @@ class _FileReader:
         if not file_format.filter:
             return False
         self._first_filter = row.get(file_format.filter) if self._first_filter is None else self._first_filter
-        return (
-            isinstance(record, PredictionRecord)
-            and record.filters is None
-            and row.get(file_format.filter) != self._first_filter
-        )
+        return record.filters is None and row.get(file_format.filter) != self._first_filter
 
     # --- records to a file ---
 
