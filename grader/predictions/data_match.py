@@ -62,7 +62,7 @@ def check_file_matches_data(
             comparisons = compare(tasks[record.qid], recorded_task_of(record, file, benchmark))
             compared_count += bool(comparisons)
             if differences := [comparison for comparison in comparisons if not comparison.is_same]:
-                differing[record.qid] = record.where, differences[0]
+                differing[record.qid] = record.position, differences[0]
     if not differing:
         return []
     summary = f"{len(differing):,} of {counted(compared_count, 'task')} that {file.name} describes differ from the data"
@@ -71,13 +71,13 @@ def check_file_matches_data(
         listed = ", ".join(f"{quoted(qid)} ({difference.part})" for qid, (_, difference) in examples)
         more = f" and {len(differing) - _EXAMPLES:,} more" if len(differing) > _EXAMPLES else ""
         return [f"{summary}: {listed}{more}. They are graded by the data."]
-    qid, (where, first) = next(iter(differing.items()))
+    qid, (position, first) = next(iter(differing.items()))
     cause = " Its ids are row numbers of a log, which begin at 0 in every subject." if file.is_numbered else ""
     if _is_off_by_one(tasks, file, benchmark):
         cause = " Its ids begin at 1, and those of the data at 0: each record has the question of the task before."
     raise InputError(
         [
-            f"{where}: {summary} ({origin}). Task {quoted(qid)}, {first.part}: the file has "
+            f"{position}: {summary} ({origin}). Task {quoted(qid)}, {first.part}: the file has "
             f"{quoted(first.file_text, 120)}, the data has {quoted(first.data_text, 120)}.{cause} The file is about "
             "other tasks, another release of them, or options in another order: give the data that it answers with "
             "--data."

@@ -84,12 +84,12 @@ class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether each prediction is code that continues the task's prompt (EvalPlus' `completion`); None: none does."""
     outputs: list[str] | None = None
     """The model's whole output, from which each prediction was made; None if the predictions are whole."""
-    where: str = ""
+    position: str = ""
     """Position of its first record: `preds.jsonl:12`, in an array `preds.json:12: $[3]`."""
 
-    def place(self, field: str) -> str:
+    def field_position(self, field: str) -> str:
         """Return the position of a field, for a message."""
-        return f"{self.where}.{field}" if ": $" in self.where else f"{self.where}: $.{field}"
+        return f"{self.position}.{field}" if ": $" in self.position else f"{self.position}: $.{field}"
 
 
 class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,7 +122,7 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, texts: Mapping[str, list[str]], name: str) -> Self:
         """Return predictions that are in no file; errors call them by this name."""
         records = [
-            PredictionRecord(qid=qid, predictions=predictions, fields={}, where=f"{name}[{qid!r}]")
+            PredictionRecord(qid=qid, predictions=predictions, fields={}, position=f"{name}[{qid!r}]")
             for qid, predictions in texts.items()
         ]
         return cls(name=name, path=None, format="grade", records=records)

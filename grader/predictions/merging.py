@@ -44,10 +44,10 @@ class Merger:
             merger.put(msgspec.structs.replace(record, qid=str(row)))
         return merger
 
-    def add(self, record: PredictionRecord, where: str) -> None:
+    def add(self, record: PredictionRecord, position: str) -> None:
         """Add one record."""
         record_endings = endings(record.fields, len(record.predictions))
-        self.put(msgspec.structs.replace(record, endings=record_endings, where=where))
+        self.put(msgspec.structs.replace(record, endings=record_endings, position=position))
 
     def put(self, record: PredictionRecord) -> None:
         """Add a record that is complete."""
@@ -68,7 +68,7 @@ class Merger:
             texts = ((part(first), part(record), record) for part in (question_of, options_of) for record in more)
             for first_text, text, record in texts:
                 if first_text and text and plain(first_text) != plain(text):
-                    differences[qid] = f"{quoted(first_text)} ({first.where}) and {quoted(text)} ({record.where})"
+                    differences[qid] = f"{quoted(first_text)} ({first.position}) and {quoted(text)} ({record.position})"
                     break
         return differences
 

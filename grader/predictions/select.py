@@ -186,7 +186,7 @@ def unknown_qid_messages(
     """
     if not check.unknown:
         return []
-    positions = {record.qid: record.place("qid") for record in file.records}
+    positions = {record.qid: record.field_position("qid") for record in file.records}
     first = positions[check.unknown[0]]
     count = len(check.unknown)
     is_majority = 2 * count > len(file.records)

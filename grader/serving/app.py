@@ -184,7 +184,7 @@ class Service:
         """
         (sample,) = batch.samples
         end = time.monotonic() + sample.wait
-        while self._counts.samples + 1 > self._limits.max_samples and time.monotonic() < end:
+        while self._counts.samples_under_way + 1 > self._limits.max_samples and time.monotonic() < end:
             await asyncio.sleep(ROOM_TICK)
             if await request.is_disconnected():
                 raise ClientDisconnect
@@ -202,14 +202,14 @@ class Service:
         """Count samples as being graded; raises RejectedError above the limit of a request, or of all together."""
         self._check_count(count)
         counts = self._counts
-        if counts.samples + count > self._limits.max_samples:
-            text = f"{counts.samples} samples are being graded; try again later"
+        if counts.samples_under_way + count > self._limits.max_samples:
+            text = f"{counts.samples_under_way} samples are being graded; try again later"
             raise RejectedError(429, text, {"Retry-After": "1"})
-        counts.samples += count
+        counts.samples_under_way += count
         try:
             yield
         finally:
-            counts.samples -= count
+            counts.samples_under_way -= count
 
     def _check_count(self, count: int) -> None:
         if count > self._limits.max_samples:

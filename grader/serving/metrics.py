@@ -33,7 +33,7 @@ class Metrics:
     """Counts of the requests of one server, and the state of its pool when it is asked for them."""
 
     def __init__(self, state: Callable[[], PoolState]) -> None:
-        self.samples = 0
+        self.samples_under_way = 0
         """Samples of requests that are not answered yet."""
         self._state, self._registry = state, CollectorRegistry()
         self._answers = prometheus_client.Counter(
@@ -52,9 +52,13 @@ class Metrics:
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics that are read from the pool's state when a monitor asks for them."""
         state = self._state()
-        yield GaugeMetricFamily("grade_samples_under_way", "Samples of requests not answered yet.", self.samples)
+        yield GaugeMetricFamily(
+            "grade_samples_under_way", "Samples of requests not answered yet.", self.samples_under_way
+        )
         yield GaugeMetricFamily("grade_pool_up", "Whether the pool finds its sandboxes.", not state.problem)
-        outcomes = CounterMetricFamily("grade_samples", "Samples graded, by careful outcome.", labels=["outcome"])
+        outcomes = CounterMetricFamily(
+            "grade_samples", "Samples graded, by outcome of the careful reading.", labels=["outcome"]
+        )
         queued = GaugeMetricFamily("grade_pool_queued", "Samples that wait for a round, by lane.", labels=["lane"])
         for family, counts in ((outcomes, state.outcomes), (queued, state.queued)):
             for name, count in sorted(counts.items()):

@@ -91,7 +91,7 @@ def test_a_workbook_of_vlmevalkit_is_read_cell_by_cell() -> None:
     }
     assert (file.format, file.warnings) == ("vlmevalkit", [])
     assert file.records[0].fields == {"question": "Which?", "A": "None", "B": None, "answer": "A"}
-    assert file.records[6].where == "model_MMBench_DEV_EN.xlsx:9"
+    assert file.records[6].position == "model_MMBench_DEV_EN.xlsx:9"
 
 
 def test_a_workbook_needs_no_suffix_and_no_file() -> None:
@@ -140,7 +140,7 @@ def test_a_tab_separated_table_is_read_with_its_quoted_cells() -> None:
     )
     file = read(content.encode(), "a.tsv")
     assert answers(file) == {"241": ['B\nbecause "it" is'], "7": ["NA"], "8": [""]}
-    assert [record.where for record in file.records] == ["a.tsv:2", "a.tsv:5", "a.tsv:6"]
+    assert [record.position for record in file.records] == ["a.tsv:2", "a.tsv:5", "a.tsv:6"]
     assert file.records[0].fields == {"question": "Which\tone?"}
     assert file.format == "vlmevalkit"
 
@@ -164,7 +164,7 @@ def test_json_rows_are_read_with_the_nan_that_pandas_writes() -> None:
     content = b'[\n{"index": 241.0, "hint": NaN, "prediction": "A"},\n{"index": "7", "hint": "h", "prediction": NaN},\n{"index": 8, "prediction": 3}]'
     file = read(content, "a.json")
     assert answers(file) == {"241": ["A"], "7": [""], "8": ["3"]}
-    assert (file.format, file.records[0].fields, file.records[2].where) == (
+    assert (file.format, file.records[0].fields, file.records[2].position) == (
         "vlmevalkit",
         {"hint": None},
         "a.json:4: $[2]",
@@ -231,7 +231,7 @@ def test_a_table_separated_by_commas_has_a_qid_and_a_prediction_a_row() -> None:
     content = '\ufeff"qid",model,prediction\r\nq1,m,"B, because\nit ""is"""\nq2,m,\nq1,m,A\n7,m,C\n'
     file = read(content.encode(), "a.csv")
     assert answers(file) == {"q1": ['B, because\nit "is"', "A"], "q2": [""], "7": ["C"]}
-    assert [record.where for record in file.records] == ["a.csv:2", "a.csv:4", "a.csv:6"]
+    assert [record.position for record in file.records] == ["a.csv:2", "a.csv:4", "a.csv:6"]
     assert (file.format, file.records[0].fields) == ("csv", {"model": "m"})
     assert answers(read(b"index,prediction\n241.0,B\n", "b.csv")) == {"241": ["B"]}
     assert answers(read(b"qid\tprediction\nq1\tA, B\n", "c.tsv")) == {"q1": ["A, B"]}

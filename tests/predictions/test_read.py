@@ -65,9 +65,9 @@ def test_an_array_of_records_is_read_with_the_place_of_each() -> None:
                 predictions=["a", "b"],
                 fields={"prompt": "p", "n": {"x": [1, 2.5]}},
                 prompts=["p", "p"],
-                where="preds.json:2: $[0]",
+                position="preds.json:2: $[0]",
             ),
-            PredictionRecord(qid="7", predictions=["c", "d"], fields={}, where="preds.json:4: $[1]"),
+            PredictionRecord(qid="7", predictions=["c", "d"], fields={}, position="preds.json:4: $[1]"),
         ],
     )
 
@@ -76,12 +76,12 @@ def test_json_lines_are_recognised_by_content_and_not_by_suffix() -> None:
     lines = b'\n{"qid": "q1", "predictions": ["a"]}\r\n\n{"qid": "q2", "predictions": ["b"]}'
     for name in ("preds.json", "preds.jsonl", "preds"):
         file = read(lines, name)
-        assert [(r.qid, r.predictions, r.where) for r in file.records] == [
+        assert [(r.qid, r.predictions, r.position) for r in file.records] == [
             ("q1", ["a"], f"{name}:2"),
             ("q2", ["b"], f"{name}:4"),
         ]
         assert file.format == "grade"
-    assert read(ONE, "preds.jsonl").records[0].where == "preds.jsonl:1: $[0]"
+    assert read(ONE, "preds.jsonl").records[0].position == "preds.jsonl:1: $[0]"
 
 
 def test_records_of_one_qid_are_joined_in_file_order_with_a_prompt_for_each_prediction() -> None:
@@ -127,7 +127,7 @@ def test_a_large_file_needs_little_more_memory_than_its_size() -> None:
     script = (
         "import resource, sys; from grader.predictions.read import read_predictions\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024\n"
-        "before = peak(); file = read_predictions('large.json'); print(len(file.records), file.records[-1].where.replace(' ', ''), peak() - before)"
+        "before = peak(); file = read_predictions('large.json'); print(len(file.records), file.records[-1].position.replace(' ', ''), peak() - before)"
     )
     root = Path(__file__).resolve().parents[2]
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(root)!r})\n{script}"]

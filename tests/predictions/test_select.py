@@ -18,7 +18,9 @@ TASKS = {task.id: task for task in (Task(id="1"), Task(id="11", unit="1"), Task(
 
 def file(**texts: str) -> PredictionFile:
     records = [
-        PredictionRecord(qid=qid.removeprefix("q"), predictions=[text], fields={}, prompts=None, where=f"p.json:{line}")
+        PredictionRecord(
+            qid=qid.removeprefix("q"), predictions=[text], fields={}, prompts=None, position=f"p.json:{line}"
+        )
         for line, (qid, text) in enumerate(texts.items(), 1)
     ]
     return PredictionFile(name="p.json", path=None, format="grade", records=records)

@@ -13,7 +13,7 @@ MMBENCH: Any = declarations.load("mmbench")
 
 def carried(name: str, *fields: dict[str, object], format: str = "vlmevalkit") -> Any:  # noqa: A002
     records = [
-        PredictionRecord(qid=str(n), predictions=["A"], fields=more, prompts=None, where="f:1")
+        PredictionRecord(qid=str(n), predictions=["A"], fields=more, prompts=None, position="f:1")
         for n, more in enumerate(fields)
     ]
     declared: Any = declarations.load(name)

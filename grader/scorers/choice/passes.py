@@ -121,7 +121,7 @@ def rounds_note(items: Iterable[Item], predictions: Mapping[str, list[str]], fil
     for item in items:
         if predictions[item.id]:
             counts.setdefault(item.observation, {})[item.id] = len(predictions[item.id])
-    where = {record.qid: record.place("predictions") for record in file.records}
+    where = {record.qid: record.field_position("predictions") for record in file.records}
     problems = [
         f"{where[max(passes, key=passes.__getitem__)]}: question {question}: "
         "its passes have different numbers of predictions "
