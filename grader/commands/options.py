@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,14 +38,18 @@ class WholeNumber(click.IntRange):
             self.fail(f"{str(value)!r}: must be a whole number, {limits}", param, ctx)
 
 
-def parsing_callback(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return a click callback that parses the option's value (None without one), or each value of a repeatable one."""
+def parsing_callback(function: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a click callback that parses the option's value (None without one), or each value of a repeatable one.
+
+    `function`: `module:name` of the parser, which is imported when a value is parsed, so that help stays instant.
+    """
 
     def callback(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+        if value is None or value == ():
+            return value
+        parse = pkgutil.resolve_name(function)
         try:
-            if isinstance(value, tuple):
-                return tuple(map(parse, value))
-            return None if value is None else parse(value)
+            return tuple(map(parse, value)) if isinstance(value, tuple) else parse(value)
         except UsageError as error:
             raise click.BadParameter(str(error)) from None
 
@@ -63,34 +68,10 @@ def _parse_k(_context: click.Context, _parameter: click.Parameter, value: str | 
     return ks
 
 
-def _parse_memory(text: str) -> int:
-    from grader.options import parse_size
-
-    return parse_size(text)
-
-
 def _check_finite(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
     if value is not None and not math.isfinite(value):
         raise click.BadParameter("is not a number of seconds")
     return value
-
-
-def _parse_fields(text: str) -> Any:
-    from grader.predictions.fields import parse_fields
-
-    return parse_fields(text)
-
-
-def _parse_threshold(text: str) -> Any:
-    from grader.decisions.thresholds import parse_fail_under
-
-    return parse_fail_under(text)
-
-
-def _parse_drop(text: str) -> Any:
-    from grader.decisions.thresholds import parse_max_drop
-
-    return parse_max_drop(text)
 
 
 def complete_benchmarks(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -123,13 +104,15 @@ _LIMITS = combine(
                  help="Programs that run at a time (default: one per core); requests to a judge (default: 8)."),
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
                  callback=_check_finite, metavar="S", help="CPU seconds that a program may use."),
-    click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=parsing_callback(_parse_memory),
+    click.option("--memory", default="1g", show_default=True, metavar="SIZE",
+                 callback=parsing_callback("grader.options:parse_size"),
                  help="Memory that a program may use."),
 )
 
 LIMIT = click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only the first N tasks.")
 IDS = click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable.")
-FIELDS = click.option("--fields", metavar="id=F,reply=F", callback=parsing_callback(_parse_fields),
+FIELDS = click.option("--fields", metavar="id=F,reply=F",
+             callback=parsing_callback("grader.predictions.fields:parse_fields"),
              help="Fields of a file that no known tool wrote: id, reply (or code), and at: where the records are.")
 JOIN = click.option("--join", is_flag=True, help="Several files are parts of one run, not a run each.")
 MISSING = click.option("--missing", type=click.Choice(["error", "wrong", "skip"]), default="error", show_default=True,
@@ -196,13 +179,14 @@ reading_option = click.option(
 
 gate_options = combine(
     click.option("--fail-under", "thresholds", multiple=True, metavar="METRIC=V",
-                 callback=parsing_callback(_parse_threshold),
+                 callback=parsing_callback("grader.decisions.thresholds:parse_fail_under"),
                  help="Fail (exit 1) if METRIC is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
     click.option("--confident", is_flag=True,
                  help="Decide --fail-under by a test at the 5 % level; exit 4 if inconclusive."),
     click.option("--baseline", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="RESULTS",
                  help="The _results.json of an earlier run, to compare with item by item."),
-    click.option("--max-drop", "drops", multiple=True, metavar="[METRIC=]V", callback=parsing_callback(_parse_drop),
+    click.option("--max-drop", "drops", multiple=True, metavar="[METRIC=]V",
+                 callback=parsing_callback("grader.decisions.thresholds:parse_max_drop"),
                  help="Points that METRIC (default: the first) may drop below --baseline; exit 4 if inconclusive."),
     reading_option,
 )

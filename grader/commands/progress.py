@@ -122,9 +122,7 @@ class Bar:
         """Write one line above the bar."""
         self._progress.console.print(text, markup=False, highlight=False)
 
-    def warning(self, text: str) -> None:
-        """Write one line above the bar."""
-        self.message(text)
+    warning = message
 
     def phase(self, name: str, total: int | None) -> None:
         """Begin a phase."""
