@@ -75,11 +75,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         letters = declared.letters + declared.letter_beyond
         options = declared.columns.options or ""
         return carried_rows(
-            source,
-            declared,
-            letters=letters,
-            options_column=options,
-            options_in_question=declared.options_in_text,
+            source, declared, letters=letters, options_column=options, options_in_question=declared.options_in_text
         )
 
     def tasks(self, declared: ChoiceBenchmark, split: str, rows: Rows) -> dict[str, Item]:
