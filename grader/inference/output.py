@@ -10,6 +10,7 @@ import msgspec
 
 from grader.files.replacing import replacing
 from grader.models.replies import Usage
+from grader.predictions.merging import LONG_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -77,14 +78,12 @@ def _record(samples: list[tuple[RequestRecord, str]], plan: Plan) -> dict[str, A
 
 _PER_SAMPLE_SETTINGS = {"seed", "images"}
 """Settings that differ from sample to sample, or from task to task."""
-_LONG_TEXT = 100
-"""Minimum length in characters for equal samples to be suspicious (two samples "B" are not)."""
 
 
 def _count_identical(replies: list[RequestRecord]) -> int:
     """Count identical samples, which are a sign of an ignored seed or a cache."""
     contents = [reply.content for reply in replies if (reply.settings.get("temperature") or 0) > 0]
-    counts = Counter(content for content in contents if content is not None and len(content) >= _LONG_TEXT)
+    counts = Counter(content for content in contents if content is not None and len(content) >= LONG_TEXT)
     return sum(count - 1 for count in counts.values())
 
 

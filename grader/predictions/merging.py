@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 T = TypeVar("T")
-_LONG_TEXT = 100
+LONG_TEXT = 100
 """Minimum length, in characters, at which equal samples are suspicious (two samples "B" are not)."""
 
 
@@ -157,7 +157,7 @@ def _equal_samples_warning(records: list[PredictionRecord]) -> Iterator[str]:
     equal: dict[str, int] = {}
     for record in records:
         if len(record.predictions) > 1:
-            long = [text for text in record.predictions if len(text) >= _LONG_TEXT]
+            long = [text for text in record.predictions if len(text) >= LONG_TEXT]
             if len(set(long)) < len(long):
                 equal[record.qid] = len(long) - len(set(long))
     if equal:

@@ -110,6 +110,15 @@ def test_a_file_that_differs_in_a_third_of_the_tasks_is_an_error(turned: int, *,
         assert "3 of 10" in check_file_matches_data(tasks, file, MMSTAR, "q")[0]
 
 
+def test_a_long_option_may_be_cut_off_but_another_long_option_differs() -> None:
+    task = Task(
+        id="1", text=ASKED, options={"A": "the ball of the older sister", "B": "the ball of the uncle"}, gold="A"
+    )
+    assert not differs(task, RecordedTask(options={"A": "the ball of the older", "B": "the ball of the uncle"}))
+    other = {"A": "the ball of the grandmother", "B": "the ball of the uncle"}
+    assert differs(task, RecordedTask(options=other)) == ["the options"]
+
+
 def test_a_spelling_that_was_mended_is_no_other_question_but_another_number_is_one() -> None:
     text = (
         "A farm has 3 barns. In each barn live 30 hens, and each lays one egg a day. How many eggs do they lay a day?"
