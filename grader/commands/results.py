@@ -63,10 +63,10 @@ def compare_command(
 
     def sides() -> tuple[PageRun, PageRun]:
         a_name, b_name = distinct_names([a, b])
-        sides = _page_run(a_name, first_files), _page_run(b_name, second_files)
+        page_runs = _page_run(a_name, first_files), _page_run(b_name, second_files)
         if not quiet:
             output_files.say_gaps([*first_files.gaps, *second_files.gaps])
-        return sides
+        return page_runs
 
     output_files.show_and_write(view.document(comparison, sides), outputs, quiet=quiet, verbose=verbose)
 
@@ -99,8 +99,9 @@ def report_command(
         declarations.load(benchmark)
     files = output_files.check_outputs(outputs, [results, data, predictions])
     report = read_report(results)
+    # Also with --predictions: the graded file may be beside the results as well.
+    files.refuse_to_replace(files_of_results(results, report).paths)
     run_files = files_of_results(results, report, data=data, benchmark=benchmark, predictions=predictions)
-    files.refuse_to_replace(run_files.paths)
     document = view.document(report, run_files.material, replies=run_files.replies, reading=reading)
     paths = [path for name in outputs for path in output_files.write_report(name, document)]
     output_files.say_written(paths, quiet=quiet)

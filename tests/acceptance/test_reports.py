@@ -94,7 +94,10 @@ def test_an_output_does_not_replace_what_a_run_writes_or_graded(vstar, sample):
     assert grade(*given, "-q").returncode == 0
     results = path.with_name("predictions_results.json").rename(path.with_name("step_1_results.json"))
     before = path.read_bytes()
-    for words in (f"report {results}", f"compare {results} {results}", f"leaderboard {results}"):
+    copy = path.with_name("copy.json")
+    copy.write_bytes(before)
+    report = f"report {results}"
+    for words in (report, f"{report} --predictions {copy}", f"compare {results} {results}", f"leaderboard {results}"):
         said = grade(*words.split(), "-o", path)
         assert (said.returncode, "reads or writes that file itself" in said.stderr) == (2, True), said.stderr
         assert path.read_bytes() == before
