@@ -198,7 +198,7 @@ def _inspect_task(sample: Row) -> Row:
 def _resolve_attachment(text: object, sample: Row) -> object:
     """Return a sample's text; for `attachment://ID`, the text that the sample stores under this id."""
     attachments = sample.get("attachments")
-    if isinstance(text, str) and isinstance(attachments, dict):
+    if isinstance(text, str) and text.startswith(_ATTACHMENT) and isinstance(attachments, dict):
         return attachments.get(text.removeprefix(_ATTACHMENT), text)
     return text
 

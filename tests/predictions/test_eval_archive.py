@@ -77,6 +77,8 @@ def test_long_texts_that_are_attachments_are_put_back(written: Any) -> None:
     sample["output"]["completion"] = "attachment://abc"
     sample["attachments"] = {"abc": "a long text"}
     assert first_text(written(made)) == "a long text"
+    sample["output"]["completion"] = "abc"
+    assert first_text(written(made)) == "abc"
 
 
 def test_a_message_in_parts_gives_its_text_without_reasoning(written: Any) -> None:
