@@ -266,6 +266,8 @@ def _read_folder(path: Path, wanted: ColumnSet) -> DataTable:
     except (FileNotFoundError, OSError, ValueError) as error:
         raise InputError([f"{path}: {error}"]) from error
     if isinstance(loaded, datasets.DatasetDict):
+        if not loaded:
+            raise InputError([f"{path}: the folder has no split"])
         loaded = next(iter(loaded.values()))
     return to_table(loaded, wanted)
 

@@ -259,6 +259,8 @@ def test_a_file_that_is_no_parquet_is_an_error_that_names_it(content: bytes, tmp
 
 def test_a_folder_that_holds_no_rows_is_an_error_that_names_it(tmp_path: Path) -> None:
     assert problems(tmp_path) == [f"{tmp_path.name}: neither a folder written by `datasets` nor one of parquet files"]
+    (tmp_path / "dataset_dict.json").write_text('{"splits": []}')
+    assert problems(tmp_path) == [f"{tmp_path.name}: the folder has no split"]
 
 
 def test_a_file_that_is_not_there_and_a_format_nobody_reads_are_usage_errors(tmp_path: Path) -> None:
