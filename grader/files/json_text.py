@@ -144,6 +144,14 @@ def cell_text(cell: object) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
+def parse_index(text: str) -> int | None:
+    """Return the number that decimal digits are; None for any other text, and for more than 9 digits.
+
+    Python raises ValueError for thousands of digits, which ids and answers of hostile files may have.
+    """
+    return int(text) if text.isdecimal() and len(text) < 10 else None
+
+
 def parse_collection(cell: object) -> object:
     """Return the list or object that a text cell has in the notation of Python or JSON; any other cell as it is."""
     if not isinstance(cell, str) or len(cell) > _MAX_CELL or cell[:1] + cell.rstrip()[-1:] not in ("[]", "{}"):

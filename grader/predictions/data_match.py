@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.errors import InputError
-from grader.files.json_text import quoted
+from grader.files.json_text import parse_index, quoted
 from grader.predictions.recorded_task import CONFLICT_SHARE, plain, recorded_task_of
 from grader.wording import counted
 
@@ -87,8 +87,8 @@ def check_file_matches_data(
 
 def _is_off_by_one(tasks: Mapping[str, Task], file: PredictionFile, benchmark: Benchmark) -> bool:
     """Whether the ids of a file are numbers from 1, and those of the data from 0."""
-    numbered = [record for record in file.records if record.qid.isdecimal()]
-    pairs = [(tasks.get(str(int(record.qid) - 1)), record) for record in numbered[:_COMPARED_NEIGHBOURS]]
+    numbered = ((number, record) for record in file.records if (number := parse_index(record.qid)) is not None)
+    pairs = [(tasks.get(str(number - 1)), record) for number, record in islice(numbered, _COMPARED_NEIGHBOURS)]
     return len(pairs) > 1 and all(
         task is not None
         and _is_same_question(task.prompt_text, _question_of(recorded_task_of(record, file, benchmark)))
@@ -209,8 +209,9 @@ def _options_of_gold(gold: str, options: Mapping[str, str], labels: tuple[str, .
     candidates = [options[bare]] if bare in options else []
     candidates += [texts[labels.index(bare)]] if bare in labels[: len(texts)] else []
     candidates += [text for text in texts if _is_same_text(text, gold)]
-    if not candidates and bare.isdecimal():
-        candidates = [texts[index] for index in (int(bare), int(bare) - 1) if 0 <= index < len(texts)]
+    number = parse_index(bare)
+    if not candidates and number is not None:
+        candidates = [texts[index] for index in (number, number - 1) if 0 <= index < len(texts)]
     return candidates
 
 

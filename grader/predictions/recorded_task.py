@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.benchmark import Columns
-from grader.files.json_text import cell_text, parse_collection
+from grader.files.json_text import cell_text, parse_collection, parse_index
 from grader.predictions import formats
 
 if TYPE_CHECKING:
@@ -59,8 +59,9 @@ class RecordedTask(msgspec.Struct, frozen=True, kw_only=True):
             letters = [letter for letter, text in self.options.items() if text.strip() == gold.strip()]
             if len(letters) == 1:
                 return letters[0]
-            if bare.isdecimal() and int(bare) < len(self.options):
-                return list(self.options)[int(bare)]
+            index = parse_index(bare)
+            if index is not None and index < len(self.options):
+                return list(self.options)[index]
         return self.golds[0] if self.golds else ""
 
 

@@ -189,6 +189,22 @@ def test_ids_that_begin_at_one_where_those_of_the_data_begin_at_zero_are_named_a
         grader.grade(tmp_path / "s.jsonl", benchmark="gsm8k", data=tmp_path / "q.jsonl")
 
 
+def test_numbers_with_more_digits_than_python_reads_are_compared(tmp_path: Path) -> None:
+    """`int` raises ValueError for them."""
+    digits = "9" * 5000
+    assert differs(TASK, RecordedTask(golds=(digits,))) == []
+    assert RecordedTask(golds=(digits,), options=TASK.options).gold == digits
+    rows = [{"question": f"How much is {n} times 3?", "answer": f"#### {3 * n}"} for n in range(4)]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    lines = [
+        {"doc_id": n, "doc": {"question": "Who are you?"}, "resps": [["3"]], "filter": "none"}
+        for n in (digits, 1, 2, 3)
+    ]
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(InputError, match="3 of 3 tasks"):
+        grader.grade(tmp_path / "s.jsonl", benchmark="gsm8k", data=tmp_path / "q.jsonl")
+
+
 def test_a_file_is_its_own_data_if_it_is_named_as_data(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         log(tmp_path, changed=10)
