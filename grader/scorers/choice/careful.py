@@ -289,7 +289,8 @@ class ChoiceReader:
     def _select_line_label(self, claim: Claim, label: Label, start: int, end: int) -> Selection | None:
         """Return the options of the label with which a line begins; None for a line of a list of options."""
         behind_label = self.unmarked[min(label.end, end) : end].strip(" \t.,:;!)]*\"'-")
-        if self._is_item(start):
+        # A first line that is only a letter is an answer, also before a list of the options.
+        if (behind_label or label.has_text) and self._is_item(start):
             return None
         item_above = _ITEM.match(self.lower[: claim.start].rstrip("\n").rpartition("\n")[2])
         is_next_item = item_above is not None and ord(item_above[1].upper()) + 1 == ord(min(label.letters))
@@ -451,9 +452,12 @@ class ChoiceReader:
         return (self.is_negated and by_standing["denied"]) or by_standing["named"]
 
     def _is_label_denied(self, letter: str, start: int) -> bool:
-        """Whether an option's label is denied behind a position, where its text is asserted."""
+        """Whether an option's label is denied behind a position, where its text is asserted.
+
+        If the question asks for what is not so, "A is not a mammal" is no denial: it is why A is chosen.
+        """
         labels = [label for label in self._labels(start, len(self.lower)) if letter in label.letters]
-        return any(self._standing(label.start, label.end) == "denied" for label in labels)
+        return not self.is_negated and any(self._standing(label.start, label.end) == "denied" for label in labels)
 
     def _select_by_number(self, start: int, end: int) -> Selection | None:
         """Return the only option whose number, in any form, a short reply has."""
@@ -586,5 +590,6 @@ def _letters_in(text: str, options: ChoiceOptions) -> frozenset[str]:
     """Return the options of a text that is only letters ("A, B", "B B B"), or the number of an option."""
     if text.isdecimal() and not options.have_numbers and 0 < int(text[:3]) <= len(options.letters):
         return frozenset(options.letters[int(text[:3]) - 1])
-    letters = frozenset(filter(str.isupper, text)) if _LETTERS.fullmatch(text) else frozenset[str]()
-    return letters if letters <= set(options.letters) else frozenset()
+    letters = [*filter(str.isupper, text)] if _LETTERS.fullmatch(text) else []
+    is_word = text.isalpha() and len(set(letters)) < len(letters)  # "AA", "ABBA"
+    return frozenset(letters) if set(letters) <= set(options.letters) and not is_word else frozenset()

@@ -5,6 +5,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from grader.scorers.choice.careful import read_choice
+from grader.scorers.own_words import own_words
 from tests.conftest import cases
 from tests.tables import each
 
@@ -22,6 +23,7 @@ SENTENCES = {
 }
 POINTS = {"A": "Point B", "B": "Point C", "C": "Point D", "D": "Point A"}
 SWAPPED = {"A": "B", "B": "A", "C": "D", "D": "C"}
+GENOTYPES = {"A": "Aa", "B": "aa", "C": "AA"}
 MANY = {letter: f"thing number {letter.lower()}x" for letter in "ABCDEFGHIJ"}
 UNTEXTED = dict.fromkeys("ABCD", "")
 RATES = {letter: rf"{rate} $\mathrm{{kg}}/\mathrm{{s}}$" for letter, rate in zip("ABCD", (12, 20, 15, 10), strict=True)}
@@ -154,11 +156,34 @@ def test_declarations_in_other_languages(text: str) -> None:
         ("The answer is E.", COLOURS, NONE),
         ("B. whatever it says", UNTEXTED, "B"),
         ("F. Fabaceae", {"E": "Rosaceae", "F": "Fabacea"}, "F"),
+        ("AA", GENOTYPES, "C"),
+        ("The answer is AA.", GENOTYPES, "C"),
         ("Let me think.\nThe final answer: 20 $\\mathrm{kg}/\\mathrm{s}$", RATES, "B"),
     ],
 )
 def test_options_decide_what_words_mean(text: str, options: dict[str, str], wanted: str) -> None:
     assert concluded(text, options) == wanted
+
+
+@each(
+    "text",
+    ["Cat. Option A does not bark.", "The cat is the one, because option A does not bark.", "The cat does not bark."],
+)
+def test_of_a_question_for_what_is_not_so_the_denied_option_is_the_answer(text: str) -> None:
+    assert concluded(text, ANIMALS, "Which of these does not bark?") == "A"
+
+
+@each("first", ["B.", "B)", "**B.**", "B:", "Option B.", "B"])
+def test_a_letter_before_a_list_of_all_options_is_the_answer(first: str) -> None:
+    options = "\n".join(
+        f"{letter}. {text} {'is a colour that can be seen here or not ' * 5}" for letter, text in COLOURS.items()
+    )
+    assert concluded(f"{first}\n\n{options}", COLOURS) == "B"
+
+
+@each("speaker", ["assistant\n\n", "Assistant: ", "<|start_header_id|>assistant<|end_header_id|>\n\n"])
+def test_the_speaker_s_name_before_a_reply_is_not_part_of_it(speaker: str) -> None:
+    assert own_words(f"{speaker}Paris", "").text.strip() == "Paris"
 
 
 @each(
