@@ -153,29 +153,36 @@ def _statement_polarity(reply: str, question: str) -> bool | None:
     if not question_words or _NEGATION.search(question) or "only" in question:
         return None
     polarities: set[_Polarity] = set()
+    earlier: list[str] = []
     has_pronoun = False
     for clause in _CLAUSES.sub("\n", reply).splitlines():
         has_pronoun = has_pronoun or _PRONOUN.match(clause) is not None
-        polarities.add(_clause_polarity(clause, question_words, has_pronoun=has_pronoun))
+        polarities.add(_clause_polarity(clause, question_words, earlier, has_pronoun=has_pronoun))
+        earlier += _content_words(clause)
     polarities.discard("unrelated")
     return polarities == {"yes"} if polarities in ({"yes"}, {"no"}) else None
 
 
 _Polarity = Literal["yes", "no", "open", "unrelated"]
-"""yes: a clause says what was asked. no: it denies that. open: it says that it may be. unrelated: it is about else."""
+"""What a clause says of what was asked: that it is so, that it is not, that it may be, or nothing."""
 
 
-def _clause_polarity(clause: str, question_words: list[str], *, has_pronoun: bool) -> _Polarity:
-    """Return what a clause says of what was asked."""
+def _clause_polarity(clause: str, question_words: list[str], earlier: list[str], *, has_pronoun: bool) -> _Polarity:
+    """Return what a clause says of what was asked.
+
+    `earlier`: the words of the clauses before it. They have the subject of a clause that begins with "not": "a man is
+    sitting, not standing".
+    """
     words, negations = _content_words(clause), [*_NEGATION.finditer(clause)]
     if _OPEN.search(clause) or len(negations) > 1:
         return "unrelated" if {*question_words}.isdisjoint(words) else "open"
     if not negations:
         return "yes" if _is_all(words, question_words, has_pronoun=has_pronoun) else "unrelated"
     before, denied = _content_words(clause[: negations[0].start()]), _content_words(clause[negations[0].end() :])
-    # In "not in the car" and "he is not outside", something else is denied than what was asked, to its last word.
+    # A word of the question must follow the negation at once, and the question's last word behind it: "he is not
+    # outside" does not deny "Is he in the car?".
     is_question_denied = bool(denied) and denied[0] in question_words and question_words[-1] in denied
-    subject = [word for word in before if word not in denied]
+    subject = [word for word in before or earlier if word not in denied]
     denies = is_question_denied and _is_all([*subject, *denied], question_words, has_pronoun=has_pronoun)
     return "no" if denies else "unrelated"
 
@@ -188,7 +195,7 @@ def _is_all(words: list[str], question_words: list[str], *, has_pronoun: bool) -
 
 
 def _spelled_out(text: str) -> str:
-    return _PICTURE.sub(" ", text.replace("n't", " not"))
+    return _PICTURE.sub(" ", text.replace("n't", " not").replace("anything but", "not"))
 
 
 _ENDINGS = ("ing", "es", "ed", "s", "e")

@@ -193,6 +193,8 @@ _MORE_WORDS = 6
 
 # --- literals --------------------------------------------------------------------------------------------------------
 
+_ASSERTED = Pattern(r"(?:assert\s+)?\w+\(.*\)\s*==\s*(?=\S)", 16)
+"""The assertion that CRUXEval's prompts ask for: `assert f(17) == 17`. Published replies have only the value."""
 _FENCE = Pattern(r"\A\s*```\w*\n?|```\s*\Z|\A\s*`|`\s*\Z")
 
 
@@ -205,6 +207,8 @@ def read_literal(reply: OwnWords, claim: Claim) -> str | None:
     is_whole_reply = claim.form in ("line", "body")
     content = reply.text if is_whole_reply else _claim_content(reply, claim)
     content = _FENCE.sub("", content.strip()).strip()
+    if asserted := _ASSERTED.match(content):
+        content = content[asserted.end() :]
     if not is_whole_reply or _is_literal(content):
         return content or None
     # A text without quotes is a value, too, if it is the whole reply and has one line.
@@ -218,7 +222,7 @@ def _literal(text: str) -> object:
     """Return the value of a Python or JSON literal; `_NOTHING` if a text is not one."""
     for parse in (literal_from, json.loads):
         try:
-            return parse(text.strip())
+            return parse(text.strip().rstrip("."))  # the full stop of a sentence
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             continue
     return _NOTHING

@@ -148,6 +148,9 @@ def test_an_official_rule_compares_as_its_source(rule: str, text: str, gold: str
         ("There are 60 pens here and 12 there, for a total of 72.", "72", True),
         ("Next to the 60 red pens are 12 more, which is 72.", "72", True),
         ("There are 72 pens, not 60.", "72", True),
+        ("Of 90 pens, 18 are sold.\n\n72.00 (72)", "72", True),
+        ("Drei", "3", True),
+        ("Trois personnes.", "3", True),
         ("There are 72 pens, compared with 5,300, and more next year.", "72", True),
         (
             "There are 12 pens in the first of the boxes. For the other, we have to open it, and then we know that",
@@ -179,6 +182,22 @@ def test_a_number_is_read_with_care(text: str, gold: str, right: bool | None, co
 )
 def test_yes_or_no_is_read_where_other_answers_are(text: str, wanted: str | None) -> None:
     assert read_answer(text, "Is there a dog in the image?", "yes_no").answer == wanted
+
+
+@each("text", ["The man is sitting, not standing.", "The man sits. Not standing.", "He is anything but standing."])
+def test_what_a_clause_denies_of_the_subject_before_it_is_a_no(text: str) -> None:
+    assert read_answer(text, "Is the man standing?", "yes_no").answer == "no"
+
+
+@each(
+    "text",
+    [
+        *("assert f(17) == {1: 'a'}", "[ANSWER]\nassert f('x == y') == {1: 'a'}\n[/ANSWER]", "f(17) == {1: 'a'}"),
+        *("{1: 'a'}.", "The answer is `{1: 'a'}`.", "```python\nassert f(17) == {1: 'a'}\n```"),
+    ],
+)
+def test_a_literal_is_read_behind_an_assertion_and_before_a_full_stop(text: str, comparer: Comparer) -> None:
+    assert accepted(text, ['{1: "a"}'], "literal", comparer)
 
 
 @each(
