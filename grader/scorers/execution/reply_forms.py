@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def forms(reply: str) -> Iterator[str]:
     """Yield the forms of a reply in which a program is looked for: as it stands, and changed in several ways.
 
-    What stands before another question comes first, without reasoning, then the whole reply with it.
+    What stands before another question comes first, then the whole reply; both without reasoning, which comes last.
     """
     answer = without_chat_marks(_without_reasoning(reply))
     to_this_question = _ANOTHER_QUESTION.split(answer, maxsplit=1)[0]
     seen = {""}
-    for text in (to_this_question, without_chat_marks(reply)):
+    for text in (to_this_question, answer, without_chat_marks(reply)):
         for change in _CHANGES if text.strip() else ():
             form = change(text)
             if form.strip() not in seen:

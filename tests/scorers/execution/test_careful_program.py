@@ -123,6 +123,7 @@ REPLIES = {
     "the same with an ellipsis": f"{block(WHOLE)}It begins with\n{block('def total(xs):' + chr(10) + '    t = 0' + chr(10) + '    ...' + chr(10))}",
     "another question": f"{block(WHOLE)}\n### Question:\nThe product?\n\n{block(OTHER)}",
     "another turn": f"{block(WHOLE)}user\nThe product?\nassistant\n{block(OTHER)}",
+    "thoughts with a draft, and the question again": f"<think>\n{block(OTHER)}</think>\n### Problem\nThe sum?\n\n{WHOLE}",
     "another numbered problem": f"{WHOLE}\nProblem 2. The product?\n\n{OTHER}",
     "a library for its own tests": block(f"import nowhere\n{WHOLE}@nowhere.mark\ndef test():\n    assert total([]) == 0\n"),
     "a test without its import": block(f"{WHOLE}class Test(nowhere.TestCase):\n    pass\n"),
