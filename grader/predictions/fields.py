@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def format_of_fields(fields: Fields) -> Format:
     """Return the format of a file whose fields the user named (`--fields`)."""
     text = fields.reply or fields.code or WHOLE_RECORD
-    signature = " ".join(path for path in (fields.id, text) if path not in ("", RECORD_KEY))
+    signature = ",".join(path for path in (fields.id, text) if path not in ("", RECORD_KEY))
     code = (text,) if fields.code else ()
     return Format(
         name="fields", signatures=(signature,), id=(fields.id or RECORD_KEY,), texts=(text,), code=code, has_task=False

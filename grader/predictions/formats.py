@@ -19,7 +19,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     signatures: tuple[str, ...] = ()
-    """The paths, with blanks between them, that together show the format: the first record has all of one signature."""
+    """The paths, with commas between them, that together show the format: the first record has all of one signature."""
     id: tuple[str, ...] = (RECORD_KEY,)
     """The place of the id; the first that a record has counts. A record without one has its position as id."""
     row_number: str = ""
@@ -63,7 +63,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
     def matches(self, row: Row) -> bool:
         """Whether a record is of this format."""
-        signatures = (signature.split() for signature in self.signatures)
+        signatures = (signature.split(",") for signature in self.signatures)
         return any(all(value_at(row, path) is not ABSENT for path in paths) for paths in signatures)
 
 
@@ -73,83 +73,83 @@ _IDS = tuple(f"{place}.{name}" for place in ("doc", "*") for name in _LOGGED)
 _METADATA_IDS = tuple(f"metadata.{name}" for name in (*_LOGGED, "id"))
 
 GRADE = Format(
-    name="grade", signatures=("qid predictions",), id=("qid",), texts=("predictions",), has_task=False, is_strict=True
+    name="grade", signatures=("qid,predictions",), id=("qid",), texts=("predictions",), has_task=False, is_strict=True
 )
 FORMATS = (
     # The official evaluator of HumanEval-V.
     Format(
-        name="executed", signatures=("predictions results processed_predictions concatenated_predictions",),
+        name="executed", signatures=("predictions,results,processed_predictions,concatenated_predictions",),
         id=("qid",), texts=("predictions",), has_task=False, is_strict=True,
         ignored_fields=("results", "processed_predictions", "concatenated_predictions"),
     ),
     GRADE,
-    Format(name="csv", signatures=("qid prediction",), id=("qid",), texts=("prediction",), has_task=False),
+    Format(name="csv", signatures=("qid,prediction",), id=("qid",), texts=("prediction",), has_task=False),
     Format(
-        name="inspect_ai", signatures=("id inspect_completions",), id=("id",), texts=("inspect_completions",),
+        name="inspect_ai", signatures=("id,inspect_completions",), id=("id",), texts=("inspect_completions",),
         task="doc", is_data=False, convert=layouts.inspect_log,
     ),
-    Format(name="mr-ben", signatures=("qid mr_ben_response", "uuid question_type model_output_steps"), id=("qid",),
+    Format(name="mr-ben", signatures=("qid,mr_ben_response", "uuid,question_type,model_output_steps"), id=("qid",),
            texts=("mr_ben_response",), has_task=False, convert=layouts.mr_ben),
     # BIG-Bench Hard: a row's number is its id.
-    Format(name="bbh", signatures=("input prediction target",), texts=("prediction",), is_data=False,
+    Format(name="bbh", signatures=("input,prediction,target",), texts=("prediction",), is_data=False,
            convert=layouts.bbh),
     # Batches of OpenAI and vLLM; a failed request has an error in place of a response.
     Format(
-        name="openai-batch", signatures=("custom_id response",), id=("custom_id",),
+        name="openai-batch", signatures=("custom_id,response",), id=("custom_id",),
         texts=("response.body.choices", "response.body.output"), model="response.body.model",
         finish="response.body.choices.*.finish_reason", error=("error", "response.body.error"), has_task=False,
     ),
     # evalscope's predictions (1.14, ModelResult of api/evaluator/cache.py): a sample's place in its subset.
     Format(
-        name="evalscope", signatures=("index model_output",), id=_METADATA_IDS, row_number="index",
+        name="evalscope", signatures=("index,model_output",), id=_METADATA_IDS, row_number="index",
         texts=("model_output.choices",), finish="model_output.choices.*.stop_reason", error=("model_output.error",),
         has_task=False, ignored_fields=("messages",),
     ),
     # verifiers' results.jsonl (0.1.14, utils/save_utils.py): a line for each rollout.
-    Format(name="verifiers", signatures=("example_id completion",), id=("example_id",), texts=("completion",),
+    Format(name="verifiers", signatures=("example_id,completion",), id=("example_id",), texts=("completion",),
            has_task=False, ignored_fields=("prompt",)),
     # byob_predictions.jsonl of NeMo Evaluator (0.2.8, contrib/byob/eval_logic.py); metadata is the task's row.
-    Format(name="nemo-evaluator", signatures=("sample_id response status",), id=_METADATA_IDS, row_number="sample_id",
+    Format(name="nemo-evaluator", signatures=("sample_id,response,status",), id=_METADATA_IDS, row_number="sample_id",
            texts=("response",), task="metadata"),
     # output*.jsonl of NeMo-Skills (inference/generate.py): the data's own row, and what was generated for it.
-    Format(name="nemo-skills", signatures=("generation expected_answer", "generation num_generated_tokens"),
+    Format(name="nemo-skills", signatures=("generation,expected_answer", "generation,num_generated_tokens"),
            id=("id", "task_id", RECORD_KEY), texts=("generation",)),
     # Details of lighteval (0.13, logging/info_loggers.py), a parquet file for each task.
-    Format(name="lighteval", signatures=("doc model_response",), texts=("model_response.text",), question="doc.query",
+    Format(name="lighteval", signatures=("doc,model_response",), texts=("model_response.text",), question="doc.query",
            is_data=False, ignored_fields=("doc", "metric")),
     # Samples of Every Eval Ever (instance_level_eval.schema.json, 0.2.1): one turn, or a conversation.
-    Format(name="every-eval-ever", signatures=("evaluation_id sample_id",), id=("sample_id",),
+    Format(name="every-eval-ever", signatures=("evaluation_id,sample_id",), id=("sample_id",),
            texts=("output.raw", "messages"), model="model_id", question="input.raw", options="input.choices",
            gold="input.reference", ignored_fields=("input",)),
-    Format(name="mmlu-pro", signatures=("question_id model_outputs", "question_id generated_text"), id=("question_id",),
+    Format(name="mmlu-pro", signatures=("question_id,model_outputs", "question_id,generated_text"), id=("question_id",),
            texts=("model_outputs", "generated_text")),
-    Format(name="mathvista", signatures=(f"{RECORD_KEY} response", "pid response"), id=("pid", RECORD_KEY),
+    Format(name="mathvista", signatures=(f"{RECORD_KEY},response", "pid,response"), id=("pid", RECORD_KEY),
            texts=("response",), is_data=False, may_be_unanswered=True),
-    Format(name="mmmu-pro", signatures=("id response",), id=("id",), texts=("response",)),
-    Format(name="livecodebench", signatures=("question_id output_list", "question_id code_list"), id=("question_id",),
+    Format(name="mmmu-pro", signatures=("id,response",), id=("id",), texts=("response",)),
+    Format(name="livecodebench", signatures=("question_id,output_list", "question_id,code_list"), id=("question_id",),
            texts=("output_list", "code_list"), code=("code_list",)),
-    Format(name="opencompass", signatures=(f"{RECORD_KEY} prediction",), texts=("prediction",), is_positional=True),
+    Format(name="opencompass", signatures=(f"{RECORD_KEY},prediction",), texts=("prediction",), is_positional=True),
     # lm-evaluation-harness names the filter, or logs the arguments of each request; lmms-eval logs neither.
     Format(
         name="lm-evaluation-harness",
-        signatures=tuple(f"doc_id {texts} {mark}" for texts in ("resps", "filtered_resps")
+        signatures=tuple(f"doc_id,{texts},{mark}" for texts in ("resps", "filtered_resps")
                   for mark in ("filter", "prompt_hash", "target_hash", "arguments.gen_args_0", "arguments.0.0")),
         id=_IDS, row_number="doc_id", texts=("filtered_resps", "resps"), raw_texts="resps", filter="filter", task="doc",
         is_data=False,
     ),
-    Format(name="lmms-eval", signatures=("doc_id resps", "doc_id filtered_resps"), id=_IDS, row_number="doc_id",
+    Format(name="lmms-eval", signatures=("doc_id,resps", "doc_id,filtered_resps"), id=_IDS, row_number="doc_id",
            texts=("resps", "filtered_resps"), task="doc", is_data=False),
-    Format(name="vlmevalkit", signatures=("index prediction",), id=("index",), texts=("prediction",),
+    Format(name="vlmevalkit", signatures=("index,prediction",), id=("index",), texts=("prediction",),
            ignored_fields=("image",)),
-    Format(name="evalplus", signatures=("task_id solution", "task_id completion"), id=("task_id",),
+    Format(name="evalplus", signatures=("task_id,solution", "task_id,completion"), id=("task_id",),
            texts=("solution", "completion"), code=("solution",), continuations=("completion",), has_task=False),
     Format(name="evalplus-results", id=("task_id",), texts=("solution",), code=("solution",), has_task=False,
            convert=layouts.evalplus_results),
     # Scripts, and ZeroEval
-    Format(name="records", signatures=("id output", "id messages"), id=("id",), texts=("output", "messages"),
+    Format(name="records", signatures=("id,output", "id,messages"), id=("id",), texts=("output", "messages"),
            has_task=False),
     # {id: text} or {id: [text, ...]}
-    Format(name="map", signatures=(f"{RECORD_KEY} {WHOLE_RECORD}",), texts=(WHOLE_RECORD,), has_task=False),
+    Format(name="map", signatures=(f"{RECORD_KEY},{WHOLE_RECORD}",), texts=(WHOLE_RECORD,), has_task=False),
     # generations.json of bigcode-evaluation-harness: a list of programs for each task
     Format(name="bigcode", signatures=(WHOLE_RECORD,), texts=(WHOLE_RECORD,), code=(WHOLE_RECORD,), is_positional=True),
 )  # fmt: skip

@@ -333,7 +333,7 @@ class _FileReader:
         """Return what `--fields` names, for a message: `"id" and "text"`; with advice if it names no reply."""
         assert self._format is not None
         (signature,) = self._format.signatures  # see `format_of_fields`
-        fields = [quoted(name) for name in signature.split() if name != WHOLE_RECORD]
+        fields = [quoted(name) for name in signature.split(",") if name not in ("", WHOLE_RECORD)]
         if WHOLE_RECORD in self._format.texts:
             return " and ".join(["no reply", *fields]) + ": add reply=FIELD, or code=FIELD for programs"
         return " and ".join(fields)

@@ -46,6 +46,7 @@ FENCED = "```python\nx\n```"
         pytest.param([{"id": "x", "choices": [{"text": "A"}, {"text": "B"}]}], "id=id,reply=choices.*.text",
                      {"x": ["A", "B"]}, id="each of a list"),
         pytest.param([{"id": "x", "a.b": "A"}], "id=id,reply=a.b", {"x": ["A"]}, id="a name with a dot"),
+        pytest.param("Task Id,Model Response\na,A\n", "id=Task Id,reply=Model Response", {"a": ["A"]}, id="names with blanks"),
         pytest.param(["A", "B"], "id=#", {"0": ["A"], "1": ["B"]}, id="texts"),
         pytest.param([{"id": "x", "src": "x"}], "id=id,code=src", {"x": [FENCED]}, id="programs"),
         pytest.param([{"qid": "q", "predictions": ["A"], "better": "B"}], "id=qid,reply=better", {"q": ["B"]},
