@@ -256,7 +256,7 @@ class Supervisor:
         return (program_watch.result or {}) | {"evidence": evidence}
 
     def _end_and_check_memory(self, program_watch: watch.Watch, pid: int, slot: int) -> ProcessEnd:
-        """ProcessEnd a watched program, and find out about memory what only its end shows."""
+        """End a watched program, and find out about memory what only its end shows."""
         is_disturbed = program_watch.reason == "disturbed"
         shared = watch.machine_memory_bytes("Shmem") if is_disturbed else 0
         end = self._end(pid, slot)

@@ -185,7 +185,7 @@ class Zygotes:
         return self._pids[key]
 
     def _end(self, pid: int) -> None:
-        """ProcessEnd a zygote: it does so when its channel closes."""
+        """End a zygote: it does so when its channel closes."""
         self._channels.pop(pid).close()
         os.waitpid(pid, 0)
 
