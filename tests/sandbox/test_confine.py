@@ -12,6 +12,7 @@ DRIVER = """
 import ctypes, fcntl, json, os, resource, socket, sys, tempfile, threading
 sys.path.insert(0, sys.argv[1])
 from grade_sandbox.confine import process
+IO_SETUP = {"x86_64": 206, "aarch64": 0}[os.uname().machine]
 file = tempfile.TemporaryFile()
 one, other = socket.socketpair()
 process.refuse_system_calls()
@@ -33,6 +34,7 @@ attempt("open file lock", lambda: fcntl.fcntl(file, 37, b"\\0" * 32))
 attempt("pidfd", lambda: os.pidfd_open(os.getpid()))
 attempt("buffer", lambda: one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22))
 attempt("vmsplice", lambda: process.check(process.libc.vmsplice(os.pipe()[1], None, 0, 0), "it"))
+attempt("asynchronous requests", lambda: process.check(process.libc.syscall(IO_SETUP, 9, bytes(8)), "it"))
 attempt("inet", lambda: socket.socket(socket.AF_INET))
 attempt("inotify", lambda: process.check(process.libc.inotify_init(), "it"))
 attempt("limits of another", lambda: resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE))
@@ -54,7 +56,8 @@ def tried() -> dict[str, list[object]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["lease", "notify", "pidfd", "buffer", "vmsplice", "inet", "inotify", "limits of another"]
+    "name",
+    ["lease", "notify", "pidfd", "buffer", "vmsplice", "asynchronous requests", "inet", "inotify", "limits of another"],
 )
 def test_what_reaches_beyond_the_program_is_refused(tried: dict[str, list[object]], name: str) -> None:
     assert tried[name] == ["PermissionError", 1]

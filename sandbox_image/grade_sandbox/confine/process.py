@@ -93,6 +93,8 @@ _REFUSED_CALLS: dict[str, tuple[int, int | None]] = {
     "preadv2": (327, 286),
     # The same holds for watches on them. A pidfd's number counts the processes of the whole machine.
     "inotify_init": (253, None), "pidfd_open": (434, 434),
+    # All programs of the machine share one small number of asynchronous requests, also those outside of sandboxes.
+    "io_setup": (206, 0),
     # Data in a socket's buffer is memory that no process is charged for, so buffers may not grow. Nor may a pipe hold a
     # page of memory: with 4 kB of a huge page, it keeps 2 MB that its process has given back.
     "setsockopt": (54, 208), "vmsplice": (278, 75),
