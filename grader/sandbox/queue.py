@@ -190,8 +190,9 @@ class JobQueue:
     def close(self) -> None:
         """End all supervisors, and wait until they have ended."""
         self.finish()
-        while self._threads:
-            next(iter(self._threads)).join()  # at its end, a thread removes itself (see `_serve`)
+        while threads := list(self._threads):  # at its end, a thread removes itself (see `_serve`)
+            for thread in threads:
+                thread.join()
 
     # --- who gets what; called with the lock held ---
 

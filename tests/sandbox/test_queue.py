@@ -3,7 +3,7 @@
 import itertools
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -234,6 +234,19 @@ def test_closing_answers_every_job_and_ends_supervisors_that_start_or_are_busy()
         with pytest.raises(InfrastructureError, match="stopped"):
             future.result(timeout=0)
     assert backend.closed == backend.started
+
+
+def test_closing_is_no_error_where_the_last_thread_ends_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Threads(set[threading.Thread]):
+        def __iter__(self) -> Iterator[threading.Thread]:
+            for thread in (listed := set.copy(self)):
+                thread.join()  # so it has removed itself by now
+            return iter(listed & self)
+
+    queue = JobQueue(Backend(), 1, 10)
+    monkeypatch.setattr(queue, "_threads", Threads())
+    queue.submit(job("a")).result()
+    queue.close()
 
 
 def test_a_finished_queue_ends_its_supervisors_in_the_background() -> None:
