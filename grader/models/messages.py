@@ -60,14 +60,14 @@ def wire(messages: tuple[Message, ...], *, short: bool = False) -> list[dict[str
 def _content(turn: Message, *, short: bool) -> str | list[dict[str, Any]]:
     # A single text is sent as a string, because servers without image support often accept only strings.
     if len(turn.parts) == 1 and isinstance(turn.parts[0], Text):
-        return replace_surrogates(turn.parts[0].text)
+        return without_surrogates(turn.parts[0].text)
     return [_wire_part(part, short=short) for part in turn.parts]
 
 
 def _wire_part(part: Part, *, short: bool) -> dict[str, Any]:
     match part:
         case Text(text=text):
-            return {"type": "text", "text": replace_surrogates(text)}
+            return {"type": "text", "text": without_surrogates(text)}
         case Image(data=data, detail=detail):
             body = f"<{len(data)} bytes>" if short else base64.b64encode(data).decode()
             url = {"url": f"data:{part.media_type};base64,{body}"}
@@ -82,7 +82,7 @@ def plain_text(messages: tuple[Message, ...]) -> str:
 
 
 def _text(turn: Message) -> str:
-    return replace_surrogates("\n".join(part.text for part in turn.parts if isinstance(part, Text)))
+    return without_surrogates("\n".join(part.text for part in turn.parts if isinstance(part, Text)))
 
 
 def images(messages: tuple[Message, ...]) -> list[Image]:
@@ -104,6 +104,6 @@ def image_size(data: bytes) -> tuple[int, int]:
         return 0, 0
 
 
-def replace_surrogates(text: str) -> str:
-    """Replace lone surrogates, which cannot be sent or written to a file."""
+def without_surrogates(text: str) -> str:
+    """Return a text with `?` for each lone surrogate, which cannot be sent or written to a file."""
     return text.encode("utf-8", errors="replace").decode()

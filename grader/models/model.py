@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 
 from grader.errors import InfrastructureError, UsageError
-from grader.models.messages import Message, images, plain_text, replace_surrogates, sha256, wire
+from grader.models.messages import Message, images, plain_text, sha256, wire, without_surrogates
 from grader.models.replies import NOT_A_COMPLETION, Reply, Usage, error_text, read
 
 if TYPE_CHECKING:
@@ -363,6 +363,6 @@ def _is_about_temperature(body: object) -> bool:
 
 def one_line(text: str, limit: int) -> str:
     """Return a text on one line, no longer than `limit`, without control characters."""
-    beginning = replace_surrogates(text[: limit * 4])  # blanks become one, so more than `limit` is needed
+    beginning = without_surrogates(text[: limit * 4])  # blanks become one, so more than `limit` is needed
     line = " ".join("".join(char if char.isprintable() else " " for char in beginning).split())
     return line if len(line) <= limit else line[: limit - 3] + "..."
