@@ -138,8 +138,8 @@ def finish(report: Report, decisions: GateDecisions, write_error: Infrastructure
 def announce(gates: Sequence[GateResult], *, has_table: bool = False) -> None:
     """Print the decision of every gate, the worst one that decides last: a CI shows the end of a log.
 
-    On GitHub, each is also a message at the top of the run. `has_table`: they are in a table above, so only their
-    numbers follow.
+    On GitHub, each is also a message at the top of the run. `has_table`: they are in a table above, so only the
+    number of gates in each state follows.
     """
     from grader.decisions.gate import WORST_FIRST
 

@@ -158,7 +158,7 @@ class _TableReader:
             header = self._header(next(reader, None))
             columns = [(index, name) for index, name in enumerate(header) if name in wanted]
             for cells in self._body_rows(reader):
-                # A row may leave out its last cells. One of several lines that does is rather an open quote.
+                # A row may leave out its last cells. If it also has several lines, a quote is probably open.
                 spans_lines = self._end > self._line
                 if len(cells) > len(header) or (spans_lines and len(cells) < len(header)):
                     hint = f"; it ends on line {self._end}: is a quote opened and not closed?" if spans_lines else ""

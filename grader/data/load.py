@@ -33,8 +33,8 @@ def load(
     """Load the rows of a split and a protocol that the benchmark has. Raises InputError, DataUnavailableError.
 
     `data_path`: the copy of `--data`. `columns`: those that scoring uses, whose values the digest covers (None: all but
-    the image). `wanted`: those to read, if the format allows to read a part (None: the same as `columns`). Of missing
-    columns, only those without which nobody can score are an error here.
+    the image). `wanted`: those to read, if the format allows to read a part (None: the same as `columns`). A missing
+    column is an error here only if nothing can be scored without it.
     """
     scoring_columns = _scoring_columns(benchmark, columns)
     read_columns = wanted or scoring_columns

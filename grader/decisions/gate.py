@@ -226,7 +226,10 @@ def _decide_by_test(metric: Metric, threshold: FailUnder, gate: str, reason: str
 def _decide_max_drop(
     report: Report, scorer: AnyScorer, baseline: Report, max_drop: MaxDrop, reading: ReadingName
 ) -> GateResult:
-    """Decide a maximum drop: by a test, unless both runs graded the same outputs. Blocked if they do not compare."""
+    """Decide a maximum drop by a test, or without one if the same outputs were graded and the metric did not fall.
+
+    The gate is blocked if the runs cannot be compared.
+    """
     first_metric = next((metric.name for run in (report, baseline) for metric in run.metrics), "the metric")
     name, group = max_drop.name or first_metric, max_drop.group
     limit = f"{max_drop.value:.10g} {'% of its value' if max_drop.is_relative else 'points'}"
@@ -348,7 +351,7 @@ def _group_in_words(group: str | None) -> str:
 
 
 def _why_no_value(report: Report, name: str, reading: ReadingName, group: str | None) -> str:
-    """Return why a metric has no value: nothing could be scored, or there are no answers, or nothing was judged."""
+    """Return why a metric has no value: nothing was scored, the data has no answers, or nothing was judged."""
     metric = report.metric(name, reading, group)
     if metric is None and report.samples:
         return "none of its samples could be scored"

@@ -156,7 +156,7 @@ class _FileReader:
         if not self._merger:
             raise self._file_error(f"has no records; {EXPECTED}")
         file_format = self._format
-        assert file_format is not None  # a first record of no format is a problem, at least by what is missing
+        assert file_format is not None  # else the first record is a problem (see `_set_format`)
         conflicts = self._resolve_conflicts(file_format)
         records = self._merger.records()
         return PredictionFile(

@@ -98,9 +98,8 @@ def _predictions_or_flaw(file_format: Format, row: Row) -> tuple[str, list[str]]
 
 
 def _text_type_flaw(file_format: Format, path: str, value: object) -> Flaw:
-    if (
-        isinstance(value, list) and file_format.row_number
-    ):  # a harness' log, whose lists can be (log-likelihood, is it greedy)
+    # The lists of a harness' log can be (log-likelihood, is it greedy).
+    if isinstance(value, list) and file_format.row_number:
         message = (
             "expected generated text; found log-likelihoods or nothing, from which no answer can be read: run a task "
             "that generates text (output_type: generate_until)"

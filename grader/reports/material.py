@@ -84,7 +84,8 @@ class RunFiles:
         if not isinstance(declared, Benchmark):
             declared = _load_benchmark(report, declared, gaps)
         file, gap = self._graded_predictions if report.samples else (None, None)
-        gaps += [] if gap is None else [gap]
+        if gap is not None:
+            gaps.append(gap)
         replies = _replies_by_task(file)
         executed = ScorerFile()
         if scorer.runs_programs:

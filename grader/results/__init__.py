@@ -413,7 +413,7 @@ def metrics_leaving_out_unscored(report: Report) -> str:
     for name, pair in report.overall().items():
         for reading, metric in zip(READINGS, pair, strict=True):
             has_complete = has_complete or (metric is not None and not metric.is_partial)
-            # A metric that a reading does not have would be of its unscored samples, so they are all left out.
+            # A reading has no such metric if nothing is scored in it: all its samples are left out.
             has_only_unscored = metric is None and getattr(report.unscored_by_reading, reading) > 0
             if has_only_unscored or (metric is not None and metric.is_partial):
                 readings.setdefault(name, []).append(reading)

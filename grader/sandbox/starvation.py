@@ -35,7 +35,10 @@ def was_starved(answer: Answer) -> bool:
 
 
 def _is_starved(evidence: Mapping[str, Any], calm_seconds: float) -> bool:
-    """Whether a process may have ended because of the machine; it waited for less than `calm_seconds` on a calm one."""
+    """Whether a process may have ended because of the machine.
+
+    On a calm machine, a process waits less than `calm_seconds` for a core.
+    """
     if evidence["stopped"] is None:
         # SIGKILL without the sandbox's own out-of-memory event: the machine was out of memory.
         return bool(evidence["status"] == KILLED and not evidence["oom"])

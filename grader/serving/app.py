@@ -141,8 +141,10 @@ class Service:
     async def _grade_batch(self, request: Request) -> Response:
         """Answer with all results, or with a stream of them, which keeps the room of body and samples until its end."""
         async with contextlib.AsyncExitStack() as stack:
-            body = self._intake.read(request, lambda body: complete_batch(decode_body(Batch, body), self._limits.wait))
-            batch = await stack.enter_async_context(body)
+            reading = self._intake.read(
+                request, lambda body: complete_batch(decode_body(Batch, body), self._limits.wait)
+            )
+            batch = await stack.enter_async_context(reading)
             if not batch.stream:
                 return _json(200, {"samples": await self._results(request, batch)})
             stack.enter_context(self._hold_room(len(batch.samples)))
@@ -180,7 +182,7 @@ class Service:
     async def _wait_for_room(self, request: Request, batch: Batch) -> Batch:
         """Wait until there is room for the only sample of a batch; return it with the time that is left.
 
-        When its time is over, it has no room either, and the client is asked to try again.
+        If there is still none when its time is over, it is refused: the client may try again.
         """
         (sample,) = batch.samples
         end = time.monotonic() + sample.wait

@@ -151,7 +151,7 @@ def submit_response(request: Submit, result: SampleResult) -> dict[str, Any]:
     """Return the answer to a submission: accepted as in the careful reading."""
     is_accepted = result.careful.outcome is Outcome.PASSED
     outputs = _run_outputs(result)
-    # A program that was accepted passed every test. If it is not known which tests one passed, it has no list: none.
+    # An accepted program passed every test. Without a list it is not known which tests a program passed: none counts.
     if isinstance(result.tests, list) and not is_accepted:
         passed_per_test = result.tests
     else:

@@ -61,7 +61,10 @@ def _piece(match: re.Match[str], limit: int, *, is_first: bool) -> Markup:
 
 
 def _prose_word(word: str, limit: int, *, is_first: bool) -> Markup:
-    """Return a plain word as text, any other as code. The first of a line could also begin a list or underline."""
+    """Return a plain word as text, any other as code.
+
+    The first one of a line is also code if it could begin a list or, as `=`, make a heading of the line before.
+    """
     if is_first and _LIST_MARK.fullmatch(word):
         return code(word, limit)
     ends = _ENDS.fullmatch(word)

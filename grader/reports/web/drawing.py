@@ -73,9 +73,9 @@ def section_values(section: Section, parts: Sequence[Part]) -> dict[str, object]
 
 
 def _scale_of(table: Table) -> Scale:
-    """Return the scale of a table's plots: that of percentages, or one for their values, which ends at -100 and 100.
+    """Return the scale of a table's plots: that of percentages, or one for their values.
 
-    Changes may be negative; then the scale has 0, too.
+    Values may be changes, from -100 to 100. If one is negative, the scale has 0, too.
     """
     metrics = [metric for row in table.rows for cell in row for metric in cell.metrics.values()]
     values = [value for metric in metrics for value in _drawn_values(metric)]
