@@ -131,6 +131,22 @@ def test_every_shape_is_a_task_and_dense_rewards_tell_how_much_is_right(backend:
 
 
 @pytest.mark.parametrize("backend", BACKENDS[1:])
+def test_an_assertion_in_which_the_program_ends_is_not_right(backend: str) -> None:
+    listed = {"tests": [f"assert add({a}, 1) == {a + 1}" for a in (1, 2, 3)]}
+    looped = {"tests": "for a in (1, 2):\n    assert add(a, 1) == a + 1\nassert add(0, 0) == 0"}
+    ends = [
+        "raise SystemExit('passed')",
+        "__import__('os')._exit(0)",
+        "raise KeyboardInterrupt",
+        "\n        while True: pass",
+    ]
+    programs = [f"def add(a, b):\n    if a == 2: {end}\n    return a + b" for end in ends]
+    with grader.Pool(benchmark="rows", sandbox=backend, shared=False, reward="tests_right", timeout=0.5) as pool:
+        results = pool.grade_samples([(row, program) for row in (listed, looped) for program in programs])
+    assert [result.tests for result in results] == [[True, False, False]] * 4 + [[False, False]] * 4
+
+
+@pytest.mark.parametrize("backend", BACKENDS[1:])
 def test_references_and_limits_come_with_the_row(backend: str) -> None:
     wrong, right = "def add(a, b):\n    return a - b", ADD.format("+")
     tests = {"tests": ["assert add(1, 2) == 3", "assert add(5, 5) == 10"]}

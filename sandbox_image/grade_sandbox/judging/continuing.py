@@ -89,6 +89,9 @@ class _AssertionRewriter:
                 __assertion_failed__(number)
         except Exception:
             __assertion_failed__(number)
+        except BaseException:                # the program has ended: no test can go on
+            __assertion_failed__(number)
+            raise
 
     It visits only statements, which is fast.
     """
@@ -135,9 +138,14 @@ class _AssertionRewriter:
 
     def _guard(self, statement: ast.stmt, node: ast.stmt) -> ast.stmt:
         """Return a statement in a `try` that reports any exception as a failure of the assertion `node`."""
-        handler = ast.ExceptHandler(_at(node, ast.Name("Exception", ast.Load())), None, [self._report_failure(node)])
+        failed = self._report_failure(node)
+        bodies: dict[str, list[ast.stmt]] = {"Exception": [failed], "BaseException": [failed, _at(node, ast.Raise())]}
+        handlers = [
+            _at(node, ast.ExceptHandler(_at(node, ast.Name(kind, ast.Load())), None, body))
+            for kind, body in bodies.items()
+        ]
         body = [self._call(node, _REACHED), statement] if self._notes_reached else [statement]
-        return _at(node, ast.Try(body, [_at(node, handler)], [], []))
+        return _at(node, ast.Try(body, handlers, [], []))
 
     def _report_failure(self, node: ast.stmt) -> ast.stmt:
         """Return the call that reports a failure of the assertion `node`, which gets a number if it has none."""
