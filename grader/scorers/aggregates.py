@@ -220,9 +220,10 @@ class _Aggregate(NamedTuple):
 def _aggregate(
     values: Mapping[str, float], labels: Mapping[str, frozenset[str]], levels: list[str], aggregation: Aggregation
 ) -> _Aggregate | None:
-    """Return the mean over the labels of the first level of what each label's tasks have; None without values.
+    """Return a mean of means, with one mean for each label of the first level; None without values.
 
-    A label's tasks have the mean over the next level. Behind the last level, they have the F1 or their plain mean.
+    The mean of a label's tasks is again one over the labels of the next level. Without a further level, it is the F1,
+    if one is declared, else the plain mean.
     """
     if levels:
         level_labels = {label for unit in values for label in labels[unit] if label.startswith(f"{levels[0]}=")}

@@ -62,7 +62,7 @@ def _row_with_options_in_question(
 def _row(
     record: PredictionRecord, file: PredictionFile, benchmark: Benchmark, letters: str, options_column: str
 ) -> tuple[Row, bool]:
-    """Return the task's row that a record carries, and whether the row has a question, an answer and needed options."""
+    """Return the task's row that a record carries, and whether it has a question, an answer, and options if needed."""
     recorded_task, id_column = recorded_task_of(record, file, benchmark), benchmark.columns.id
     row: Row = {id_column: record.qid, **task_row_of(record)}  # the id's column is the first one
     row[id_column] = record.qid  # also where the record's own data has another id

@@ -65,7 +65,7 @@ def _other_benchmark_hint(
 
 
 def _benchmarks_with_columns(declared: Benchmark, bundled: list[Benchmark], data: Path | None) -> list[str]:
-    """Return the other benchmarks whose columns the data has; none if it has as many of the declared one's."""
+    """Return the other benchmarks whose columns the data has; none if the declared one explains them as well."""
     # Data cannot look more like a benchmark that has no column of its own.
     others = [benchmark for benchmark in bundled if not _declared_columns(benchmark) <= _declared_columns(declared)]
     columns = _columns(data, [declared, *others])

@@ -164,7 +164,8 @@ def weight_observations(
     """Return observations whose plain mean is the weighted mean of the given ones. They can be outside of [0, 1].
 
     `bound_weights`: the weights of low and high, which count all samples of an observation.
-    `value_weights`: the weights of the values, which count the scored samples; without them, all are scored or none.
+    `value_weights`: the weights of the values, which count the scored samples; without them, each
+    observation is scored as a whole or not at all.
     """
     value_weights = value_weights or [
         0 if one.value is None else weight for one, weight in zip(observations, bound_weights, strict=True)

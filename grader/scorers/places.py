@@ -526,8 +526,8 @@ def _settle_prose(
 ) -> Settled[Value] | None:
     """Return the prose behind a position that has a value: a line, all sentences, or the sentence with the best score.
 
-    A line can be nothing but the answer; all sentences together show a value that others contradict; of one sentence,
-    only its place and its words show that it answers.
+    They are tried in this order: a line can be the answer and nothing else; all sentences together can contradict each
+    other, and then say nothing; a single sentence can be about something else.
     """
     for tier in (first_and_last_line(reply), body(reply)):
         behind = [

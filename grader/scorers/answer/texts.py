@@ -194,7 +194,7 @@ _MORE_WORDS = 6
 # --- literals --------------------------------------------------------------------------------------------------------
 
 _ASSERTED = Pattern(r"(?:assert\s+)?\w+\(.*\)\s*==\s*(?=\S)", 16)
-"""The assertion that CRUXEval's prompts ask for: `assert f(17) == 17`. Published replies have only the value."""
+"""The assertion that CRUXEval's prompts ask for: `assert f(17) == 17`. Its published replies have only the value."""
 _FENCE = Pattern(r"\A\s*```\w*\n?|```\s*\Z|\A\s*`|`\s*\Z")
 
 

@@ -271,7 +271,7 @@ class ChoiceReader:
     # --- lines ---
 
     def _select_in_line(self, claim: Claim) -> Selection | None:
-        """Return the options of a line that is a label or a text; the first one can begin so."""
+        """Return the options of a line that is only a label or a text; the first line may also begin with a label."""
         bullet = _BULLET.match(self.unmarked, claim.start, claim.end)
         start = bullet.end() if bullet else claim.start
         end = len(self.unmarked[: claim.end].rstrip(_MARKS))

@@ -76,7 +76,7 @@ def executing(
     with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
         runner = JobRunner(executor, observer)
         pipeline = Pipeline(tasks, runner, spool, limits, protocol)
-        # The samples' own tasks are prepared by `judge_samples`. Those without a prediction can be not judged, too.
+        # `judge_samples` prepares the tasks of samples. A task without a prediction can have faults, too.
         pipeline.prepare(qid for qid, texts in predictions.items() if not texts and not tasks[qid].broken)
         samples = with_lint_keys(assemble_samples(tasks, predictions, protocol, runner.assemble), pipeline.context)
         judge_samples(samples, pipeline)

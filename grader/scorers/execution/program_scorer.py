@@ -137,7 +137,7 @@ class ProgramScorer:
     # --- grading ---
 
     def _grade(self, requests: Sequence[ScoreRequest], spool: Spool) -> Iterator[SampleResult]:
-        """Yield the results of samples whose tasks are prepared. What one of them asks for is found out for all."""
+        """Yield the results of samples, whose tasks are prepared. What one request asks for is found out for all."""
         runner, protocol = JobRunner(self._executor, Silent()), self._protocol
         if not any(request.official for request in requests):
             # Nobody wants the official reading, so no program answers in the form of a published harness.

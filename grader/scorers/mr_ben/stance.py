@@ -107,7 +107,7 @@ def _deciding_mention(mentions: list[Stance], line: str) -> Stance:
     - All agree. Then "correct" is hedged if an exception follows: "correct, except for step 3".
     - The last mention counts if words such as "wait" before it withdraw the others.
     - The first mention counts if the line begins with it, unless "correct" is followed by a word such as "but".
-    - A line with a doubt among its mentions is one; any other is mixed.
+    - The line is a doubt if one of its mentions is, else it is mixed.
     """
     first, last = mentions[0], mentions[-1]
     kinds = {mention.says for mention in mentions}
