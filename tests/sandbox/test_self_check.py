@@ -102,7 +102,7 @@ def test_a_sound_sandbox_passes_the_self_check_of_every_role(role: Role) -> None
         supervisor.close()
 
 
-def test_every_part_of_a_job_is_checked() -> None:
+def test_every_kind_of_job_is_checked() -> None:
     assert {kind for role in get_args(Role) for check in self_check.checks(role) for kind in check.job} >= {
         *ROLE_OF_KIND
     }
