@@ -142,7 +142,7 @@ class RunFiles:
             if gap.kind != "predictions":
                 remaining.append(gap)
             elif self.predictions is not None:
-                why = f"{gap.reason} The outputs shown are from {self.scorer_file.name}."
+                why = f"{gap.reason.rstrip('.')}. The outputs shown are from {self.scorer_file.name}."
                 remaining.append(msgspec.structs.replace(gap, reason=why))
         return remaining
 
