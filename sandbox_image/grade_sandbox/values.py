@@ -454,7 +454,7 @@ class Reader:
         for number, value in zip(self._parts(mutables_node), existing, strict=True):
             kind = self._nodes[number][0]
             kind = "list" if kind == "numbers" else kind
-            # None of an object of the signature's classes. Whether its node fits, is found out when it is filled.
+            # An object of the signature's classes has no kind here. Whether its node fits shows when it is filled.
             existing_kind = _KINDS_BY_TYPE.get(type(value))
             if existing_kind is None or existing_kind == kind:
                 by_number[number] = value

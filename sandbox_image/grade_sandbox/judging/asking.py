@@ -173,7 +173,7 @@ class Asker(values.Context):
     def _reference_to(self, value: Any) -> tuple[str, Any] | None:
         """Return a reference to an earlier answer; None for any other value.
 
-        The contents are sent of an answer that the tests have changed: the message of its reply is read again to know.
+        If the tests have changed an answer, its contents are sent. To know that, its reply is read again.
         """
         key = id(value)
         if key not in self._referable:

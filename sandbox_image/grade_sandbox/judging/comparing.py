@@ -133,7 +133,7 @@ class Comparison:
     def _explain(self, pair: Pair, expected: Any, answer: Any, *, is_accepted: bool) -> dict[str, str]:
         """Describe an answer that is wrong, officially or carefully.
 
-        `is_accepted`: officially it is right. If a checker says so, it is only too weak to show that.
+        `is_accepted`: officially it is right. A checker that accepts it is too weak.
         """
         texts = differences.describe_difference(expected, answer, by_tokens=self._ignores_lines)
         if self._has_checker and "answer" in pair:

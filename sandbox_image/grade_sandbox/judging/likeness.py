@@ -158,8 +158,8 @@ class Likeness:
     def _differences(self, number: int, expected: Reply, returned: Reply) -> list[Place]:
         """Return where an answer differs from the reference's.
 
-        Of a call that returns a value, changed arguments are no part of the answer. It is only noted in
-        `_other_arguments` if they differ, and the tests decide whether that matters.
+        Of a call that returns a value, changed arguments are no part of the answer. If they differ,
+        `_other_arguments` notes the call, and the tests decide whether that matters.
         """
         is_procedure = number in self._procedures
         runs = [run for run in self._other_runs if number < len(run)]
@@ -335,8 +335,8 @@ def kind_problem(expected: Any, returned: Any, arguments: Any) -> str:
 def _number_problem(expected: Any, returned: Any, arguments: Any) -> str:
     """Return why a number in an answer cannot be meant; empty if none is.
 
-    Numbers in the arguments count beside the expected ones, because a right answer may be as large as they are. The
-    least bound is that of 1: an expected 0 does not say how small the numbers are.
+    Numbers in the arguments count beside the expected ones, because a right answer may be as large as they are. So does
+    1, because an expected 0 does not say how large a right answer may be.
     """
     known_magnitudes = filter(math.isfinite, map(_magnitude, iter_views([expected, arguments])))
     max_magnitude = MAX_TIMES_LARGER * max([1.0, *known_magnitudes])
@@ -425,7 +425,7 @@ def _empty_container(value: Any) -> Any:
 def _describe_controls(changes: Sequence[tuple[Place, Any]]) -> str:
     """Return the first controls and where they were put, for people.
 
-    Two of those in one answer, which may have several places; of several answers only one, which stands for all.
+    If all are in one answer, two of them; else one, which stands for all.
     """
     numbers = {place.call for place, _ in changes}
     is_one_answer = len(numbers) == 1
