@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from grader.sandbox.interface import Answer
 
-STARVED = {"blocked", "wall", "shared", "disturbed"}
+STOPS_BY_OTHERS = {"blocked", "wall", "shared", "disturbed"}
 """Reasons for stopping a program that other programs on the machine can cause."""
 KILLED = -9
 """The status of a program that SIGKILL has ended; not every system that imports this has `signal.SIGKILL`."""
@@ -23,7 +23,7 @@ CALM_RUN_SECONDS = 0.02
 def was_starved(answer: Answer) -> bool:
     """Whether a run ended for a reason that the machine or another program may have caused.
 
-    Another run could not help an answer that the tests have found to be wrong (`confirmed` is false).
+    An answer that the tests have found to be wrong (`confirmed` is false) would be wrong in another run, too.
     """
     for kind in ("run", "record", "answer", "judge", "compare"):
         execution = answer.get(kind)
@@ -44,4 +44,4 @@ def _is_starved(evidence: Mapping[str, Any], calm_seconds: float) -> bool:
         return bool(evidence["status"] == KILLED and not evidence["oom"])
     # Blocked on a machine that had time for it: the program itself sleeps.
     is_asleep = evidence["stopped"] == "blocked" and evidence["waited"] < calm_seconds
-    return evidence["stopped"] in STARVED and not is_asleep
+    return evidence["stopped"] in STOPS_BY_OTHERS and not is_asleep
