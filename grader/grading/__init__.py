@@ -11,6 +11,7 @@ from grader.grading.inputs import Setup, make_setup, read_inputs
 from grader.grading.report import Graded, report_of
 from grader.observer import Silent
 from grader.results.outputs import stem_in
+from grader.scorers import registry
 from grader.scorers.aggregates import with_sets
 from grader.wording import counted
 
@@ -54,6 +55,7 @@ def grade(
     if check_run is not None:
         check_run(setup.scorer, run)
     scored = setup.scorer.score(run)
+    registry.check_output(setup.declared.scoring, scored)
     scored = msgspec.structs.replace(scored, samples=with_sets(scored.samples, run.tasks))
     report = report_of(inputs, scored)
     return Graded(report=report, stem=stem, write_scorer_file=scored.write_scorer_file, file=file, rows=inputs.rows)

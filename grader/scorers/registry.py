@@ -7,12 +7,16 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from grader import resources
 from grader.errors import UsageError
+from grader.results import READINGS
 from grader.scorers.interface import Scorer
 
 if TYPE_CHECKING:
     from grader.results import Facts, Report
+    from grader.scorers.interface import ScorerOutput
 
 GROUP = "grade.scorers"
 """Entry points of this group name the scorers of other packages."""
@@ -59,11 +63,34 @@ def scorer_of(report: Report) -> AnyScorer:
     return scorer(report.scorer)
 
 
+def check_output(name: str, output: ScorerOutput) -> None:
+    """Raise UsageError if the scorer of another package gives what its results file could not be read with."""
+    if name in _BUILT_IN:
+        return
+    kind = scorer(name)
+    facts = [(output.facts, "run_facts"), *((sample.facts, "sample_facts") for sample in output.samples)]
+    for found, member in facts:
+        if found is not UNSET and type(found) is not getattr(kind, member):
+            raise UsageError(f"The scorer {name!r} does not name {type(found).__name__} as its `{member}`.")
+    for sample in output.samples:
+        for reading in READINGS:
+            if not sample.reading(reading).is_scored:
+                continue
+            values = {"credit": sample.reading(reading).points}
+            values |= {metric: value(sample, reading) for metric, value in kind.sample_values.items()}
+            for what, value in values.items():
+                if not 0 <= value <= 1:
+                    where = f"{sample.qid} #{sample.sample} ({reading})"
+                    raise UsageError(f"The scorer {name!r} gives {where} the {what} {value}, which is not from 0 to 1.")
+
+
 def _load_plugin(name: str) -> AnyScorer:
     """Return another package's scorer; an error names the package."""
     kind = resources.load_plugin(GROUP, name)
     if not (isinstance(kind, type) and issubclass(kind, Scorer)):
         raise UsageError(f"The scorer {name!r} is not a subclass of grader.scorers.interface.Scorer.")
+    if not hasattr(kind, "declaration"):
+        raise UsageError(f"The scorer {name!r} has no `declaration`.")
     try:
         return kind()
     except Exception as error:

@@ -194,6 +194,29 @@ def test_an_error_in_its_code_is_not_one_of_grade(grade, site, tmp_path, monkeyp
     assert "error of the scorer 'numeric', which is a package of its own (TypeError)" in failed.stderr
 
 
+@pytest.mark.parametrize(
+    ("written", "instead", "message"),
+    [
+        ("    sample_facts = NumericFacts\n", "", "does not name NumericFacts as its `sample_facts`"),
+        ("    declaration = NumericBenchmark\n", "", "has no `declaration`"),
+        ("credit=int(right)", "credit=2", "gives a #0 (official) the credit 2, which is not from 0 to 1"),
+        (
+            "return float(",
+            "return 100 * float(",
+            "gives a #0 (official) the within_one 100.0, which is not from 0 to 1",
+        ),
+    ],
+)
+def test_what_breaks_its_results_file_is_refused(grade, site, tmp_path, monkeypatch, written, instead, message):
+    broken = tmp_path / "broken"
+    shutil.copytree(PACKAGE / "grade_numeric", broken / "grade_numeric")
+    code = broken / "grade_numeric" / "__init__.py"
+    assert written in code.read_text()
+    code.write_text(code.read_text().replace(written, instead))
+    monkeypatch.setenv("PYTHONPATH", f"{broken}{os.pathsep}{site}")
+    assert f"The scorer 'numeric' {message}" in grade("after.json", "-b", "sums", code=2).stderr
+
+
 def test_the_scorer_of_the_page_works_as_typed(tmp_path, monkeypatch, root):
     page = root / "docs/own-scorer.md"
     shown = re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
