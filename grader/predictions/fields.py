@@ -124,16 +124,15 @@ def _is_prose(value: object) -> bool:
 
 def option_for_object(value: Mapping[str, object]) -> str:
     """Return the `--fields` line for an object that has its records under one of its names."""
-    for name, part in value.items():
-        rows = list(part.values()) if isinstance(part, dict) else part
-        if not isinstance(rows, list) or not rows:
-            continue
-        if isinstance(rows[0], dict):
-            if line := option_for(rows[0], name):
-                return line
-        elif isinstance(part, dict) and (isinstance(rows[0], str) or _are_texts(rows[0])):
-            return f"--fields at={name}"
-    return ""
+    rows_of = {name: list(part.values()) if isinstance(part, dict) else part for name, part in value.items()}
+    firsts = {name: rows[0] for name, rows in rows_of.items() if isinstance(rows, list) and rows}
+    records = [name for name, first in firsts.items() if isinstance(first, dict)]
+    lines = [option_for(firsts[name], name) for name in records]
+    # Beside a list of records, an object of texts has the settings of the run.
+    if not any(isinstance(value[name], list) for name in records):
+        texts = [name for name, first in firsts.items() if isinstance(first, str) or _are_texts(first)]
+        lines += [f"--fields at={name}" for name in texts if isinstance(value[name], dict)]
+    return next(filter(None, lines), "")
 
 
 def _are_texts(value: object) -> bool:

@@ -79,6 +79,8 @@ def test_columns_of_a_workbook_are_named_too(tmp_path: Path) -> None:
         ([{"a": 1, "b": 2}], "--fields id=FIELD,reply=FIELD"),
         ({"n": 1, "results": {"x": {"output": "A"}}}, "--fields at=results,reply=output"),
         ({"n": 1, "results": {"x": "A"}}, "--fields at=results"),
+        ({"config": {"model": "m"}, "results": [{"name": "x", "response": "A"}]}, "--fields at=results,id=name,reply=response"),
+        ({"config": {"model": "m"}, "states": [{"result": {"texts": ["A"]}}]}, "name its fields with --fields"),
         ("problem,generation\n1,A\n", "--fields reply=generation"),
         ('id,question,model_output,gold\n1,?,"A\nB, C",2\n', "--fields id=id,reply=model_output"),
         (',id,ref_answer,answer\n0,0,yes,"[No]\n\nIt is not, of course."\n', "--fields id=id,reply=answer"),
