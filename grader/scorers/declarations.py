@@ -87,11 +87,11 @@ def _field_advice(error: str, declaration: object) -> str:
         return ""
     name = unknown["field"]
     table_fields = [field for field in tables.get(_table_name(unknown["table"]), {}) if field not in _SET_BY_LOAD]
-    if near := difflib.get_close_matches(name, table_fields, 1, 0.7):
-        return f"; did you mean `{near[0]}`?"
     owners = [f"[{table}]" if table else "the top of the file" for table, fields in tables.items() if name in fields]
     if owners:
         return f"; it belongs to {' or '.join(owners)}"
+    if near := difflib.get_close_matches(name, table_fields, 1, 0.7):
+        return f"; did you mean `{near[0]}`?"
     return f"; the fields are {', '.join(table_fields)}" if table_fields else ""
 
 

@@ -87,6 +87,11 @@ def test_every_benchmark_that_came_with_grade_loads(name: str) -> None:
             "file",
         ),
         (
+            MINIMAL.replace('"qid"', '"qid"\nanswer_from = 0'),  # not `answer`, which is similar
+            "benchmark.toml: Object contains unknown field `answer_from` - at `$.columns`; it belongs to the top of "
+            "the file",
+        ),
+        (
             EXECUTION + 'checker = "check.py"\n',
             "benchmark.toml: Object contains unknown field `checker` - at `$.protocols[...]`; it belongs to the top of "
             "the file or [columns]",
