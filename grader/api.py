@@ -32,7 +32,8 @@ def grade(
 
     The options are the fields of `grader.options.Options`: `benchmark`, `split`, `data`, `protocol`, `k`, `sandbox`,
     `timeout` (CPU seconds), `memory` (bytes), `judge_model` and so on, with the command's defaults; `data` and the
-    other files may be given as strings. With `write`, also write the files that the command writes beside them.
+    other files may be given as strings. With `write`, also write the files that the command writes beside them
+    (outputs in a mapping have the name `stdin`).
 
     Raises a `grader.errors.GradeError`: `UsageError` (also for an unknown option), `InputError`,
     `DataUnavailableError` or `InfrastructureError`; TypeError for predictions of another type. Prints nothing.
