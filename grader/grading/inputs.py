@@ -194,10 +194,20 @@ def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) 
         rows_in_file = scorer.load_scorer_rows(declared, setup.split, file)
         if rows_in_file is not None:
             return rows_in_file
-        if file.field_options is None or file.path is None:
+        if file.field_options is None or file.path is None or not _can_be_data(file.path, setup):
             raise
-        advice = f"If {file.name} has the questions and gold answers, it can be its own data: --data {file.path}"
+        advice = f"{file.name} has the columns of the data, so it can be its own data: --data {file.path}"
         raise DataUnavailableError(f"{error} {advice}") from None
+
+
+def _can_be_data(path: Path, setup: Setup) -> bool:
+    """Whether a file can be given as `--data`."""
+    named = msgspec.structs.replace(setup, options=msgspec.structs.replace(setup.options, data=path))
+    try:
+        tasks_of(setup.scorer, setup.declared, setup.split, named.rows().scoring_rows())
+    except (InputError, UsageError, DataUnavailableError):
+        return False
+    return True
 
 
 def _check_file_matches_data(tasks: Mapping[str, Task], file: PredictionFile, origin: str, setup: Setup) -> list[str]:

@@ -153,3 +153,14 @@ def test_without_data_a_file_with_named_fields_is_offered_as_its_own(tmp_path: P
     with pytest.raises(DataUnavailableError, match=f"can be its own data: --data {file}"):
         grader.grade(file, benchmark=tmp_path, fields=fields)
     assert grader.grade(file, benchmark=tmp_path, fields=fields, data=file).metric("accuracy").value == 100  # type: ignore[union-attr]
+
+
+@each(
+    "record", [{"n": "1", "said": "yes", "question": "?", "answer": "yes"}, {"id": "1", "said": "yes", "answer": "yes"}]
+)
+def test_a_file_without_the_columns_of_the_data_is_not_offered(tmp_path: Path, record: dict[str, str]) -> None:
+    own(tmp_path, TEXTS, [], {}, HEAD.replace('splits.t.data = "rows.jsonl"', "splits.t = {}"))
+    file = tmp_path / "p.jsonl"
+    file.write_text(lines(record))
+    with pytest.raises(DataUnavailableError, match=r"Give a local copy with --data FILE\.$"):
+        grader.grade(file, benchmark=tmp_path, fields={"id": next(iter(record)), "reply": "said"})
