@@ -240,6 +240,11 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Whether it is bundled with grade (set by `load`)."""
 
     @property
+    def reference(self) -> str:
+        """What names it in a command: its id, or its folder if it is not bundled."""
+        return self.id if self.bundled or not self.folder else self.folder
+
+    @property
     def levels(self) -> list[str]:
         """The groupings of `mean_over`, from the outermost."""
         return [self.mean_over] if isinstance(self.mean_over, str) else self.mean_over

@@ -111,7 +111,7 @@ def _declared_file(benchmark: Benchmark, split: str) -> Path:
     fetched_file = download.fetched_path(benchmark, split)
     if fetched_file is not None:
         return fetched_file
-    way = f"Get it with `grade fetch {benchmark.id} --split {split}`, or give" if source.url else "Give"
+    way = f"Get it with `grade fetch {benchmark.reference} --split {split}`, or give" if source.url else "Give"
     raise DataUnavailableError(
         f"The data of {benchmark.id} ({split}) is not on this machine. {way} a local copy with --data FILE."
     )
