@@ -245,7 +245,8 @@ def _decide_max_drop(
         raise UsageError(f"The baseline has no {name} ({reading}).{scorer.missing_metric_hint(name, baseline)}")
     comparison = scorer.compare(Side(baseline, reading), Side(report, reading), name, group)
     if comparison is None:
-        raise UsageError(f"--max-drop {name}: a difference in this metric cannot be tested; name another one.")
+        another = "another one" if name == first_metric else f"another one, such as {first_metric}"
+        raise UsageError(f"--max-drop {name}: a difference in this metric cannot be tested; name {another}.")
     margin = max_drop.points(before.number)
     if same_outputs(baseline, report) and comparison.after >= comparison.before - ROUNDING:
         decide = partial(_decide_without_test, gate, comparison.difference, margin)

@@ -136,7 +136,12 @@ def decide(
     """
     if baselines is None and any(gate.max_drop is not None for gate in policy.gate):
         raise UsageError(f"{name} has a gate with max_drop, which needs --baseline FOLDER.")
-    results = [result for gate in policy.gate for result in _decide(gate, runs, baselines or ())]
+    results = []
+    for index, gate in enumerate(policy.gate):
+        try:
+            results += _decide(gate, runs, baselines or ())
+        except UsageError as error:
+            raise UsageError(f"{name}: $.gate[{index}] ({gate.results_of}): {error}") from None
     required = [index for index, result in enumerate(results) if not result.is_advisory]
     corrected = gates.with_holm_correction([results[index] for index in required])
     for index, result in zip(required, corrected, strict=True):

@@ -94,6 +94,15 @@ def test_a_drop_without_baselines_is_an_error() -> None:
         decided([gate(max_drop=2)], {"a": run("cc")})
 
 
+def test_a_gate_that_cannot_be_decided_is_named_with_a_metric_that_can() -> None:
+    samples = [sample("a", "correct")]
+    rows = metric_rows(samples, "accuracy", each_task) + metric_rows(samples, "f1", each_task)
+    made = {"a": report(samples, rows, scorer="answer")}
+    of = {"benchmark": next(iter(made.values())).benchmark, "max_drop": 2}
+    with pytest.raises(UsageError, match=r"p\.toml: \$\.gate\[0\] \(.*\): .* f1: .* another one, such as accuracy\.$"):
+        decided([Gate(metric="f1", **of)], made, made)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
