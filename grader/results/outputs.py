@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from grader.results import Part
 
-_SUFFIXES = {".json", ".jsonl", ".tsv", ".csv", ".xlsx", ".eval"}
+_SUFFIXES = {".json", ".jsonl", ".tsv", ".csv", ".xlsx", ".parquet", ".eval"}
 
 
 def stem_of(path: Path) -> Path:
     """Return a prediction file's path without its suffix, also of a compressed file; written files begin with it."""
-    unpacked = path.with_suffix("") if path.suffix == ".gz" else path
+    unpacked = path.with_suffix("") if path.suffix in {".gz", ".zip"} else path
     return unpacked.with_suffix("") if unpacked.suffix in _SUFFIXES else unpacked
 
 

@@ -11,8 +11,10 @@ from grader.results.provenance import JudgeProvenance, Provenance
 from tests.made_runs import report
 from tests.tables import each
 
+NAMES = ["a.json", "a.jsonl", "a.csv", "a.tsv", "a.xlsx", "a.parquet", "a.eval", "a.json.gz", "a.csv.gz", "a.zip", "a"]
 
-@each("name", ["a.json", "a.jsonl", "a.csv", "a.tsv", "a.xlsx", "a.eval", "a.json.gz", "a.csv.gz", "a"])
+
+@each("name", NAMES)
 def test_the_results_of_every_format_have_the_same_name(name: str) -> None:
     assert results_path(stem_of(Path("runs") / name)) == Path("runs/a_results.json")
 
