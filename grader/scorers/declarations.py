@@ -148,8 +148,8 @@ def _folder(reference: str) -> Path:
         return folder
     neighbours = [str(file.parent) for file in path.parent.glob(f"*/{FILE}")]
     near = difflib.get_close_matches(reference.casefold(), [*names(), *neighbours], 1)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = f"Did you mean {near[0]}?" if near else "The repository of grade has folders of more in examples/benchmarks."
     raise UsageError(
-        f"There is no benchmark {reference!r}: it is neither one of {', '.join(names())} nor a folder with a {FILE}."
+        f"There is no benchmark {reference!r}: it is neither one of {', '.join(names())} nor a folder with a {FILE}. "
         f"{hint}"
     )

@@ -157,6 +157,8 @@ def test_an_unknown_benchmark_is_refused_with_those_there_are(tmp_path: Path) ->
         f"There is no benchmark 'humanevalv': it is neither one of {', '.join(declarations.names())} "
         "nor a folder with a benchmark.toml. Did you mean humaneval-v?"
     )
+    with pytest.raises(UsageError, match=r"benchmark\.toml\. .* more in examples/benchmarks\.$"):
+        declarations.load("bbh")
     (tmp_path / "signs").mkdir()
     declare(tmp_path / "signs", MINIMAL)
     with pytest.raises(UsageError, match=f"Did you mean {tmp_path}/signs"):
