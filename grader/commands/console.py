@@ -93,7 +93,7 @@ NO_MEMORY = "There was not enough memory. Use fewer workers (--workers), or a sm
 
 def report_crash(error: Exception) -> int:
     """Say what happened, and return the exit code: nothing was decided, so it is never that of a gate."""
-    cause = NO_MEMORY if isinstance(error, MemoryError) else f"{_whose_error(error)} ({type(error).__name__})"
+    cause = NO_MEMORY if isinstance(error, MemoryError) else _whose_error(error)
     details = "".join(traceback.format_exception(error))
     try:
         advice = f"{_write_details(details)} has the details for a report; look through it before you send it."
@@ -104,15 +104,20 @@ def report_crash(error: Exception) -> int:
 
 
 def _whose_error(error: Exception) -> str:
-    """Return whose error it is: that of a scorer of another package, in whose code it was raised, or grade's own."""
+    """Return whose error it is: that of a scorer of another package, in whose code it was raised, or grade's own.
+
+    The text of an error is for the author of that scorer; one of grade's own can have parts of the user's data.
+    """
+    kind = type(error).__name__
     from grader.scorers.registry import GROUP
 
     scorers = {point.module.partition(".")[0]: name for name, point in resources.plugins(GROUP).items()}
     for frame, _ in traceback.walk_tb(error.__traceback__):
         package = str(frame.f_globals.get("__name__")).partition(".")[0]
         if package in scorers:
-            return f"This is an error of the scorer {scorers[package]!r}, which is a package of its own"
-    return "This is an error of grade itself"
+            scorer = f"the scorer {scorers[package]!r}, which is a package of its own"
+            return f"This is an error of {scorer} ({kind}: {error})"
+    return f"This is an error of grade itself ({kind})"
 
 
 def _write_details(details: str) -> str:

@@ -191,7 +191,7 @@ def test_an_error_in_its_code_is_not_one_of_grade(grade, site, tmp_path, monkeyp
         code.write("\n_sample = None\n")
     monkeypatch.setenv("PYTHONPATH", f"{broken}{os.pathsep}{site}")
     failed = grade("after.json", "-b", "sums", code=3)
-    assert "error of the scorer 'numeric', which is a package of its own (TypeError)" in failed.stderr
+    assert "error of the scorer 'numeric', which is a package of its own (TypeError: 'NoneType' object" in failed.stderr
 
 
 @pytest.mark.parametrize(
