@@ -166,11 +166,12 @@ def _equal_samples_warning(records: list[PredictionRecord]) -> Iterator[str]:
         yield f"{samples} are identical to an earlier sample, in {counted(len(equal), 'qid')}: {listing(equal)}"
 
 
-def cut_cells(records: list[PredictionRecord]) -> Iterator[str]:
-    """Yield a warning about the predictions of a workbook that are as long as a cell can be."""
-    cut = [record.qid for record in records if any(len(text) == CELL_LIMIT for text in record.predictions)]
-    if cut:
-        yield f"{counted(len(cut), 'prediction')} cut off at Excel's {CELL_LIMIT} characters a cell: {listing(cut)}"
+def warnings_about_full_cells(records: list[PredictionRecord]) -> Iterator[str]:
+    """Yield a warning about predictions that fill a workbook's cell: Excel cuts longer texts off without a word."""
+    qids = [record.qid for record in records for text in record.predictions if len(text) == CELL_LIMIT]
+    if qids:
+        cells = f"{counted(len(qids), 'prediction')} cut off at Excel's {CELL_LIMIT} characters a cell"
+        yield f"{cells}: {listing(dict.fromkeys(qids))}"
 
 
 def warnings_about_filters(records: list[PredictionRecord]) -> Iterator[str]:

@@ -33,7 +33,7 @@ from grader.predictions.fields import format_of_fields, is_single, option_for, o
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.formats import FORMATS, GRADE, Format, format_of
 from grader.predictions.layouts import ABSENT, RECORD_KEY, WHOLE_RECORD, Contents, Row, first_of, value_at
-from grader.predictions.merging import Merger, cut_cells, warnings_about_filters
+from grader.predictions.merging import Merger, warnings_about_filters, warnings_about_full_cells
 from grader.predictions.record import EXPECTED, RECORD, listing, record_of, tidy_fields
 from grader.predictions.recorded_task import CONFLICT_SHARE
 from grader.wording import counted
@@ -172,7 +172,7 @@ class _FileReader:
                 *self._warnings,
                 *self._contents.warnings,
                 *warnings_about_filters(records),
-                *(cut_cells(records) if self._is_workbook else ()),
+                *(warnings_about_full_cells(records) if self._is_workbook else ()),
                 *self._merger.warnings(records),
             ],
             judge_replies=self._contents.judge_replies,

@@ -70,7 +70,11 @@ def connect() -> Any:
 
 
 def available() -> bool:
-    """Return quickly whether a usable engine answers; Podman's service is not usable."""
+    """Return quickly whether there is a usable engine.
+
+    A local Docker need only accept a connection. A remote engine, and what looks like Podman's service, is asked for
+    its version: Podman's is not usable.
+    """
     engine = engines.find()
     if engine is None:
         return False

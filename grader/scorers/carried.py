@@ -90,7 +90,7 @@ def _add_options(row: Row, recorded_task: RecordedTask, letters: str, column: st
 
 
 def _add_answer(row: Row, recorded_task: RecordedTask, benchmark: Benchmark, *, has_letters: bool) -> bool:
-    """Add the gold answer to a row; return whether it has one, or needs none.
+    """Add the gold answer to a row; return whether the row has a column with it, or the benchmark declares none.
 
     The number of the right option becomes its letter, unless the declaration says that answers are numbers.
     """
@@ -98,7 +98,7 @@ def _add_answer(row: Row, recorded_task: RecordedTask, benchmark: Benchmark, *, 
     if not column:
         return True
     is_present = column in row
-    is_number = isinstance(row.get(column), int) and has_letters and getattr(benchmark, "answer_from", None) is None
-    if not is_present or is_number:
+    has_letter_answers = has_letters and getattr(benchmark, "answer_from", None) is None
+    if not is_present or (has_letter_answers and isinstance(row[column], int)):
         row[column] = recorded_task.gold or None
     return is_present or row[column] is not None

@@ -71,7 +71,7 @@ def _benchmarks_with_columns(declared: Benchmark, bundled: list[Benchmark], data
     columns = _columns(data, [declared, *others])
     candidates = [benchmark for benchmark in (declared, *others) if _has_columns(benchmark, columns)]
     columns_by_id = {benchmark.id: _declared_columns(benchmark) & columns for benchmark in candidates}
-    # One that declares all columns of another one, and more of the data's columns, is the likelier one.
+    # One that has all of the data's columns that another one has, and more, is the likelier one.
     likeliest = [
         benchmark_id
         for benchmark_id, names in columns_by_id.items()

@@ -309,16 +309,17 @@ _IS_HEAP_TYPE = 1 << 9
 
 
 def is_user_class(cls: type[Any]) -> bool:
-    """Whether a class belongs to no library. A class that `type` creates may have no module."""
+    """Whether a program has made a class, and not a library, Python or the sandbox."""
     module_name = module_of(cls)
     module = sys.modules.get(module_name)
-    # A module without a spec was not imported: the program has made it.
+    # What was imported has a spec. A module without one is the sandbox's own `__main__`, or made while it runs.
     if module is not None and module_name not in _USER_MODULES and module.__spec__ is not None:
         return False
     namesake: Any = module
     for part in cls.__qualname__.split("."):
         namesake = getattr(namesake, part, None)
-    # A library's class is found under its name. One that `type` or a function of a program has made is not.
+    # A class of such a module, or of a library that lends its name, is found there. A program's class is not: its
+    # globals belong to no module.
     is_in_its_module = namesake is cls
     return not is_in_its_module and bool(cls.__flags__ & _IS_HEAP_TYPE)
 

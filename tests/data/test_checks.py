@@ -173,6 +173,7 @@ def test_a_number_beyond_the_declared_first_one_is_not_told_to_declare_it(tmp_pa
             "or set answer_from in the benchmark.toml",
         ),
         ("both", "write the letter of an option"),
+        ("0000000000123", "write the letter of an option"),
     ],
 )
 def test_a_gold_answer_that_is_no_letter_is_told_what_to_write(answer: str, advice: str, tmp_path: Path) -> None:

@@ -105,6 +105,12 @@ def test_a_cell_that_excel_cut_is_warned_about() -> None:
     assert file.warnings == ['1 prediction cut off at Excel\'s 32767 characters a cell: "1"']
 
 
+def test_each_sample_that_excel_cut_is_counted() -> None:
+    rows = [[1, "x" * CELL_LIMIT], [1, "y" * CELL_LIMIT]]
+    file = read(workbook([["index", "prediction"], *rows]))
+    assert file.warnings[0] == '2 predictions cut off at Excel\'s 32767 characters a cell: "1"'
+
+
 def test_a_workbook_that_is_none_says_why() -> None:
     whole = workbook([["index", "prediction"], [1, "B"]])
     assert refusal(whole[:300], "cut.xlsx") == [

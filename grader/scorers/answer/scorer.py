@@ -191,7 +191,10 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None
     ) -> dict[str, float | None] | None:
-        """Return the value of each question, weighted by `counted_in`; None for a metric that is not a mean."""
+        """Return the value of each question, as in `Scorer`; for accuracy and maj@k weighted, as the metrics are.
+
+        The weight is how often the question counts in the group: see `counted_in`.
+        """
         values = super().observations(report, name, reading, group)
         if values is None or not (name == "accuracy" or name.startswith("maj@")):
             return values

@@ -276,20 +276,22 @@ def _labels(options: object) -> list[str]:
 
 
 def _advice(answer: str, options: Mapping[str, str], first: int | None) -> str:
-    """Return what to write instead of an answer that is not an option's letter."""
+    """Return what to write instead of an answer that is not an option's letter. `first`: the declared `answer_from`."""
     letters, bare = list(options), answer.strip().strip("().").casefold()
     equal = [letter for letter, text in options.items() if bare in (letter.casefold(), text.strip().casefold())]
     if len(equal) == 1:
         return f"; write its letter: {equal[0]}"
     if bare.isdecimal() and first is not None:
         return f"; answer_from = {first} counts them from {first} to {first + len(letters) - 1}"
-    if bare.isdecimal() and int(bare[:9]) <= len(letters):
-        indexes = [(int(bare) - 1, "1"), (int(bare), "0")]
-        candidates = " or ".join(
-            f"{letters[index]} (counted from {start})" for index, start in indexes if 0 <= index < len(letters)
-        )
+    # A number of at most 9 digits: Python refuses to convert thousands.
+    indexes = [(int(bare) - 1, "1"), (int(bare), "0")] if bare.isdecimal() and len(bare) <= 9 else []
+    candidates = " or ".join(
+        f"{letters[index]} (counted from {start})" for index, start in indexes if 0 <= index < len(letters)
+    )
+    if candidates:
         return f"; write the letter of the option: {candidates}; or set answer_from in the benchmark.toml"
-    return "" if re.fullmatch("[A-Z]", answer) else "; write the letter of an option"
+    is_letter = re.fullmatch("[A-Z]", answer)  # of a missing option: the options are what is wrong
+    return "" if is_letter else "; write the letter of an option"
 
 
 def _first_pass(qid: str, stride: int) -> str:
