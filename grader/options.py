@@ -74,7 +74,7 @@ def bytes_of(text: str) -> int:
     return int(float(number.removesuffix(unit)) * _UNITS[unit])
 
 
-def parse_size(text: str) -> int:
+def parse_memory(text: str) -> int:
     """Return a program's memory in bytes; raises UsageError for an invalid or too small size."""
     try:
         size = bytes_of(text)
@@ -94,7 +94,7 @@ def from_arguments(arguments: dict[str, Any]) -> Options:
                 raise UsageError(f"grade(): {name}: expected a path, not {values[name]!r}")
             values[name] = Path(values[name])
     if isinstance(values.get("memory"), str):
-        values["memory"] = parse_size(values["memory"])
+        values["memory"] = parse_memory(values["memory"])
     if isinstance(values.get("k"), int):
         values["k"] = (values["k"],)
     if isinstance(values.get("benchmark"), Path):

@@ -10,7 +10,7 @@ from grader import resources
 from grader.benchmark import Benchmark, Columns, Protocol, Split
 from grader.errors import InfrastructureError, UsageError
 from grader.files.key_value import KeyValueFile
-from grader.options import Options, parse_size
+from grader.options import Options, parse_memory
 from tests.acceptance.command import grade
 from tests.tables import each
 
@@ -98,20 +98,20 @@ def test_a_cache_that_cannot_be_made_private_is_not_used(tmp_path: Path, monkeyp
     ],
 )  # fmt: skip
 def test_a_size_is_read_as_people_write_it(text: str, size: int) -> None:
-    assert parse_size(text) == size
+    assert parse_memory(text) == size
 
 
 @each("text", ["", "g", "1t", "1 2g", "nang", "1e999g"])
 def test_what_is_no_size_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        parse_size(text)
+        parse_memory(text)
     assert str(caught.value) == f"{text!r} is not a size; write it like 512m or 2g."
 
 
 @each("text", ["63m", "-1g"])
 def test_a_size_no_program_can_run_in_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        parse_size(text)
+        parse_memory(text)
     assert str(caught.value) == f"{text!r}: a program needs at least 64m."
 
 

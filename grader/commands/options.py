@@ -105,7 +105,7 @@ _LIMITS = combine(
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
                  callback=_check_finite, metavar="S", help="CPU seconds that a program may use."),
     click.option("--memory", default="1g", show_default=True, metavar="SIZE",
-                 callback=parsing_callback("grader.options:parse_size"),
+                 callback=parsing_callback("grader.options:parse_memory"),
                  help="Memory that a program may use."),
 )
 

@@ -133,7 +133,7 @@ class Cluster(Executor):
                 yield from self._answers(task, open_tasks.pop(task))
 
     def _answers(self, task: Any, keys: list[str]) -> list[tuple[str, Answer | str]]:
-        """Return the answers of a batch that has ended; raises InfrastructureError."""
+        """Return, for each job of a batch that has ended, its answer or why it has none; raises InfrastructureError."""
         try:
             reply: BatchReply = ray.get(task)
         except InfrastructureError as error:

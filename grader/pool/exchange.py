@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 def _parse_sample(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
-    """Return a sample's fields with an id and without its row, and its row; raises ValueError."""
+    """Return a sample's fields, among them its `qid`, and apart from them its row or None; raises ValueError."""
     if isinstance(sample, Mapping):
         fields = dict(sample)
     elif isinstance(sample, tuple | list) and len(sample) == 2 and isinstance(sample[1], str):
-        task, text = sample
-        fields = {"row": task, "text": text} if isinstance(task, Mapping) else {"qid": task, "text": text}
+        qid_or_row, text = sample
+        fields = {"row" if isinstance(qid_or_row, Mapping) else "qid": qid_or_row, "text": text}
     else:
         raise ValueError(f"expected (qid, raw output), (row, raw output) or a mapping, not {sample!r:.80}")
     row = fields.pop("row", None)

@@ -134,6 +134,7 @@ def _records_correctly(executed: Executed, is_right: bool) -> bool:
 
 
 def _judges_correctly(executed: Executed, is_right: bool) -> bool:
+    """Whether the right program passes, and the wrong one fails by an assertion."""
     judgement = executed.judge
     assert judgement is not None
     expected = (True, "") if is_right else (False, "assertion")

@@ -332,9 +332,10 @@ class Scorer(ABC, Generic[B, T]):
         Without a template, the question is asked as it is, with its options.
         """
         values = prompt_values(declared, task)
-        usual = "\n".join(filter(None, (task.text, values["options_text"])))
-        check_question(declared, prompt_options, usual)
-        return [turn_from_template(declared, prompt_options, Turn(text=lambda _: usual), values)]
+        question = "\n".join(filter(None, (task.text, values["options_text"])))
+        check_question(declared, prompt_options, question)
+        turn_without_template = Turn(text=lambda _: question)
+        return [turn_from_template(declared, prompt_options, turn_without_template, values)]
 
     # --- scoring --------------------------------------------------------------------------------------------------
 

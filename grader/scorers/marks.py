@@ -10,7 +10,7 @@ from grader.predictions.reasoning import hide_reasoning
 def answer_between(text: str, marks: tuple[str, str]) -> tuple[int, int] | None:
     """Return the span of the last text between the marks, outside of reasoning; None if there is none.
 
-    - Two different signs (`{42}`): the outermost pairs count, unless a formula has them, as in `x^{2}`.
+    - Two different characters (`{42}`): the outermost pairs count, unless a formula has them, as in `x^{2}`.
     - Equal marks (`**42**`): each second one is an end.
     - Other marks (`【答案】42<eoa>`): without the end, the text is all that follows.
     """

@@ -370,7 +370,7 @@ def _number_of_match(match: re.Match[str], text: str) -> Number | None:
     before = text[max(0, match.start() - _REACH_BEFORE) : match.start()]
     behind = text[match.end() : match.end() + _REACH_BEHIND]
     lead = _LEAD.search(before, max(0, len(before) - _LONGEST_LEAD))
-    assert lead is not None
+    assert lead is not None  # it matches the empty text
     unit_match = _UNIT.match(behind)
     unit = _unit_name(unit_match["unit"]) if unit_match else ""
     is_measure = _measure(unit) is not None
@@ -381,9 +381,9 @@ def _number_of_match(match: re.Match[str], text: str) -> Number | None:
     if is_in_word or is_pair or _is_part_of_what_precedes(lead) or _PART_AFTER.match(behind_measure):
         return None
     value = _value(match)
-    if lead["money"] and unit in _SIGNS_OF_SCALE:
+    if lead["money"] and unit in _SIGNS_OF_SCALE:  # "$3M": no metres
         value, unit = value * _SIGNS_OF_SCALE[unit], ""
-    if lead["money"] and not is_measure:
+    if lead["money"] and not is_measure:  # "$3"
         unit = _unit_name(lead["money"].strip())
     if not math.isfinite(value):
         return None

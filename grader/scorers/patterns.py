@@ -63,7 +63,7 @@ def heuristic(reason: int | str, when_disabled: object = None) -> Callable[[F], 
     """Register a function for a special case that no principle of the reader covers.
 
     `make counts` counts the replies that it decides: those that are read differently if it returns `when_disabled`.
-    `reason`: that number, of 100,000 replies, or the public report that needs the function: `@heuristic(13, False)`.
+    `reason`: how many of 100,000 these are, or the public report that needs the function: `@heuristic(13, False)`.
     """
 
     def register(function: F) -> F:

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 Form = Literal["container", "mark", "declaration", "choice", "conclusion", "line", "body", "sentence"]
 Value = TypeVar("Value")
 
-_MOST = 50
+_MAX_CLAIMS = 50
 """Claims of one form; a loop has thousands."""
-_LONGEST = 2_000
+_MAX_LENGTH = 2_000
 """Characters of a claim: what is longer is no answer."""
 _WORDS_BEFORE = 60
 """Characters before a form whose words tell whether it is final, concludes, or is supposed."""
@@ -131,7 +131,7 @@ def _containers(reply: OwnWords) -> Iterator[Claim]:
     if "<" in text or "[" in text:
         containers += _tags(text)
     if ":" in text and ("{" in text or '"' in text):
-        matches = deque(_FIELD.finditer(text), _MOST)
+        matches = deque(_FIELD.finditer(text), _MAX_CLAIMS)
         containers += [claim for match in matches if (claim := _json_field(match, text)) is not None]
     end = -1
     for claim in sorted(containers, key=lambda claim: (claim.outer_span[0], -claim.outer_span[1])):
@@ -145,7 +145,7 @@ def _containers(reply: OwnWords) -> Iterator[Claim]:
 
 def _boxes(text: str) -> list[Claim]:
     boxes: list[Claim] = []
-    for match in deque(_BOX.finditer(text), _MOST):
+    for match in deque(_BOX.finditer(text), _MAX_CLAIMS):
         start, end = match.end(), _closing_position(text, match.end() - 1)
         if end is None:
             boxes.append(Claim("container", "boxed", start, len(text), (match.start(), len(text)), is_cut=True))
@@ -171,7 +171,7 @@ _PAIRS = {"{": "}", "[": "]"}
 def _closing_position(text: str, start: int) -> int | None:
     """Return the position of the bracket that closes the one at `start`; None if a claim would be too long."""
     opening, closing, depth = text[start], _PAIRS[text[start]], 0
-    for position in range(start, min(len(text), start + _LONGEST)):
+    for position in range(start, min(len(text), start + _MAX_LENGTH)):
         depth += (text[position] == opening) - (text[position] == closing)
         if not depth:
             return position
@@ -189,7 +189,7 @@ def _tags(text: str) -> list[Claim]:
             opened = None
     if opened is not None:
         tags.append(Claim("container", "answer_tag", opened.end(), len(text), (opened.start(), len(text))))
-    return tags[-_MOST:]
+    return tags[-_MAX_CLAIMS:]
 
 
 def _json_field(match: re.Match[str], text: str) -> Claim | None:
@@ -209,7 +209,7 @@ def _marks(reply: OwnWords) -> Iterator[Claim]:
     text = reply.text
     if "####" not in text and "答案" not in text:
         return
-    for mark in deque(_MARK.finditer(text), _MOST):
+    for mark in deque(_MARK.finditer(text), _MAX_CLAIMS):
         yield Claim("mark", "mark", *mark.span(mark.lastgroup or ""), mark.span())
 
 
@@ -223,7 +223,7 @@ _QUOTED = Pattern(r"[\"'`]([^\"'`\n]{1,200})[\"'`](?=[\s.,;!*]|$)")
 def _declarations(reply: OwnWords) -> Iterator[Claim]:
     """Yield what stands behind "the answer is", unless it is asked, supposed or under a condition."""
     lower = reply.unmarked_lower
-    for form in deque(wordings.DECLARES.finditer(lower), _MOST):
+    for form in deque(wordings.DECLARES.finditer(lower), _MAX_CLAIMS):
         content = _content_after(reply, form.end())
         before = lower[max(0, form.start() - _WORDS_BEFORE) : form.start()]
         if content is None or wordings.SUPPOSED.search(before) or _is_unreal(lower, form, _CONDITION):
@@ -238,7 +238,7 @@ def _declarations(reply: OwnWords) -> Iterator[Claim]:
 
 def _declarations_before_form(reply: OwnWords) -> Iterator[Claim]:
     """Yield the last sentence before "is the answer"."""
-    for form in deque(wordings.DECLARED.finditer(reply.unmarked_lower), _MOST):
+    for form in deque(wordings.DECLARED.finditer(reply.unmarked_lower), _MAX_CLAIMS):
         if span := _content_before(reply, form.start(), _SUBJECT):
             yield Claim("declaration", "declaration", *span, (span[0], form.end()), is_before=True)
 
@@ -250,7 +250,7 @@ def _choices(reply: OwnWords, after: int) -> Iterator[Claim]:
     )  # fmt: skip
     for pattern, form in kinds:
         is_correction = pattern is wordings.CORRECTS  # "A, or rather B": it replaces an earlier answer
-        for words in deque(pattern.finditer(reply.unmarked_lower, after), _MOST):
+        for words in deque(pattern.finditer(reply.unmarked_lower, after), _MAX_CLAIMS):
             content = _content_after(reply, words.end())
             if content is not None and content[0] < content[1]:
                 outer_span = words.start(), content[1]
@@ -259,7 +259,7 @@ def _choices(reply: OwnWords, after: int) -> Iterator[Claim]:
 
 def _choices_before_form(reply: OwnWords, after: int) -> Iterator[Claim]:
     """Yield the last sentence before each "is correct" that stands behind the position `after`."""
-    for words in deque(wordings.CHOSEN.finditer(reply.unmarked_lower, after), _MOST):
+    for words in deque(wordings.CHOSEN.finditer(reply.unmarked_lower, after), _MAX_CLAIMS):
         span = _content_before(reply, words.start(), _CLAUSE)
         if span and not _is_unreal(reply.unmarked_lower, words, _CLAUSE):
             yield Claim("choice", "choice", *span, (span[0], words.end()), is_before=True)
@@ -279,10 +279,10 @@ def _content_after(reply: OwnWords, form_end: int) -> tuple[int, int] | None:
     quoted = _QUOTED.match(reply.text, start - 1) if start > form_end else None
     if quoted:
         return quoted.span(1)
-    stop = _END.search(reply.unmarked_lower, start, start + _LONGEST + 1)
+    stop = _END.search(reply.unmarked_lower, start, start + _MAX_LENGTH + 1)
     if stop and stop[0] == "?":
         return None
-    last = min(stop.start() if stop else len(reply.text), start + _LONGEST)
+    last = min(stop.start() if stop else len(reply.text), start + _MAX_LENGTH)
     return start, start + len(reply.text[start:last].rstrip(' \t*_"`'))
 
 
@@ -361,24 +361,28 @@ def first_and_last_line(reply: OwnWords) -> list[Claim]:
     text = reply.text + "\n"
     starts = [start for start, _ in (reply.all_sentences[:1] + reply.all_sentences[-1:])]
     spans = dict.fromkeys((text.rfind("\n", 0, start) + 1, text.index("\n", start)) for start in starts)
-    return [Claim("line", "own_line", *span, span) for span in spans if span[1] - span[0] <= _LONGEST]
+    return [Claim("line", "own_line", *span, outer_span=span) for span in spans if span[1] - span[0] <= _MAX_LENGTH]
 
 
 def body(reply: OwnWords) -> list[Claim]:
-    """Return all sentences that can answer, as one claim."""
+    """Return all sentences that can answer, as one claim: the answer may need several of them."""
     if not reply.sentences:
         return []
     span = reply.sentences[0][0], reply.sentences[-1][1]
-    return [Claim("body", "sentence", *span, span)]
+    return [Claim("body", "sentence", *span, outer_span=span)]
 
 
 def sentences(reply: OwnWords) -> list[Claim]:
     """Return the sentences that can answer, the likeliest first; of equal ones, the last."""
     if reply.is_cut or not reply.sentences:
         return []
-    spans = reply.sentences[:_MOST] + reply.sentences[_MOST:][-_MOST:]  # the first and the last, each once
+    spans = (
+        reply.sentences[:_MAX_CLAIMS] + reply.sentences[_MAX_CLAIMS:][-_MAX_CLAIMS:]
+    )  # the first and the last, each once
     ranked = sorted(spans, key=lambda span: (_answer_score(reply, span), span), reverse=True)
-    return [Claim("sentence", "sentence", *span, span) for span in ranked if span[1] - span[0] <= _LONGEST]
+    return [
+        Claim("sentence", "sentence", *span, outer_span=span) for span in ranked if span[1] - span[0] <= _MAX_LENGTH
+    ]
 
 
 _SCORE_OF_HINT = 0.3
@@ -512,10 +516,10 @@ def _start_behind_declaration(reply: OwnWords, declaration: Claim) -> int:
 
 @heuristic(13, [])
 def _conclusions(reply: OwnWords, after: int) -> list[Claim]:
-    """Return the sentences behind a position that conclude."""
-    behind = [span for span in reply.sentences if after <= span[0] and span[1] - span[0] <= _LONGEST]
-    spans = [span for span in behind[-_MOST:] if wordings.CONCLUDES.match(reply.lower, span[0])]
-    return [Claim("sentence", "conclusion", *span, span) for span in spans]
+    """Return the sentences behind a position that begin as conclusions do ("so", "therefore"), among the last ones."""
+    behind = [span for span in reply.sentences if after <= span[0] and span[1] - span[0] <= _MAX_LENGTH]
+    spans = [span for span in behind[-_MAX_CLAIMS:] if wordings.CONCLUDES.match(reply.lower, span[0])]
+    return [Claim("sentence", "conclusion", *span, outer_span=span) for span in spans]
 
 
 def _settle_prose(

@@ -10,7 +10,7 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.files import compact_json
-from grader.options import parse_size
+from grader.options import parse_memory
 from grader.pool.exchange import id_of
 from grader.pool.messages import NO_TASK, REQUEST_BYTES, Batch
 
@@ -75,7 +75,7 @@ def _complete_sample(sample: ScoreRequest, batch: Batch, max_wait: float) -> Sco
         row=row,
         official=batch.official or sample.official,
         wait=min(sample.wait or max_wait, max_wait),
-        memory=parse_size(sample.memory) if isinstance(sample.memory, str) else sample.memory,
+        memory=parse_memory(sample.memory) if isinstance(sample.memory, str) else sample.memory,
     )
 
 

@@ -78,7 +78,7 @@ def _ranked_hints(run: Findings, name: str) -> Iterator[Hint]:
 def _unscored_hint(run: Findings) -> Hint:
     """Return how many samples are unscored, and the worst and the best case of a metric that excludes them.
 
-    It is the last such metric: careful, if one is, because the careful metrics follow the official ones.
+    Of several such metrics it takes the last: careful ones follow the official ones.
     """
     report = run.report
     metric = run.partial_metrics[-1] if run.partial_metrics else None

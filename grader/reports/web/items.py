@@ -188,9 +188,10 @@ def _items(
     runs: Sequence[PageRun], scorer: AnyScorer, replies: _ShownReplies, image_keys: list[str]
 ) -> list[dict[str, Any]]:
     """Return all items, with everything that a page shows of them. `image_keys`: in the order of the page's images."""
+    # The values of two runs, and the outcomes of units, are known for observations only.
     split_into_items = by_observation if len(runs) > 1 or scorer.has_units else by_task
     samples_by_run = [split_into_items(run.report.samples) for run in runs]
-    values_by_run = _values(runs, scorer) if len(runs) > 1 else []
+    values_by_run = _metric_values(runs, scorer) if len(runs) > 1 else []
     image_indexes = {key: index for index, key in enumerate(image_keys)}
     items = []
     for name in dict.fromkeys(name for samples in samples_by_run for name in samples):
@@ -198,7 +199,8 @@ def _items(
         item = _item(name, item_samples, runs, replies=replies, image_indexes=image_indexes)
         if values_by_run:
             item["values"] = [
-                {reading: values.get(name) for reading, values in readings.items()} for readings in values_by_run
+                {reading: value_by_item.get(name) for reading, value_by_item in readings.items()}
+                for readings in values_by_run
             ]
         if scorer.has_units:
             item["rounds"] = [_rounds(samples, scorer) for samples in item_samples]
@@ -229,7 +231,7 @@ def _item(
     }
 
 
-def _values(runs: Sequence[PageRun], scorer: AnyScorer) -> list[dict[str, dict[str, float | None]]]:
+def _metric_values(runs: Sequence[PageRun], scorer: AnyScorer) -> list[dict[str, dict[str, float | None]]]:
     """Return, for each run, reading -> item -> its value in the first metric, from 0 to 1."""
     metric = next((metric.name for run in runs for metric in run.report.metrics), "")
     return [{reading: item_values(run.report, scorer, metric, reading) for reading in READINGS} for run in runs]

@@ -44,14 +44,14 @@ class Comparer:
             self._process = None
 
     def are_equal(self, answer: str, gold: str) -> bool | None:
-        """Return whether both are the same expression; None if that is not known in time."""
+        """Return whether both are the same expression; None if they are too long, or comparing takes too long."""
         if max(len(answer), len(gold)) > _MAX_LENGTH:
             return None
         process = self._process or self._start()
         assert process.stdin is not None
         process.stdin.write(json.dumps([answer, gold]) + "\n")
         process.stdin.flush()
-        line = _line(process)
+        line = _line_in_time(process)
         if not line:
             self.close()
             return None
@@ -64,13 +64,13 @@ class Comparer:
         self._process = subprocess.Popen(  # noqa: S603 - a fixed command
             command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
-        if not _line(self._process):
+        if not _line_in_time(self._process):
             self.close()
             raise UsageError("The process that compares expressions did not start. Try: python -c 'import math_verify'")
         return self._process
 
 
-def _line(process: subprocess.Popen[str]) -> str:
+def _line_in_time(process: subprocess.Popen[str]) -> str:
     """Return the next line of output; empty if the process ends, or says nothing for too long."""
     assert process.stdout is not None
     ready, _, _ = select.select([process.stdout], [], [], _MAX_WAIT)

@@ -105,25 +105,25 @@ def fold_text(text: str) -> str:
     return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
-_FRAME = frozenset(
+_FILLER_WORDS = frozenset(
     (  # noqa: SIM905 - shorter than a list
         "a an the it this that there is are was were would be of in on at by with says reads shows called named "
         "i think believe it's s between"
     ).split()
 )
 _TOKEN = Pattern(r"[^\s\"'()]+")
-_OUTER = ".,;:!?"
+_EDGE_PUNCTUATION = ".,;:!?"
 _JOINS = ("and", "or", "nor", "not", "&", "/", "no", "than", "but")
 
 
 def says_only(sentence: str, gold: str, question: str) -> bool:
-    """Whether a sentence says a text and nothing else: all other words are the question's, or frame it."""
+    """Whether a sentence says a text and nothing else: all other words are the question's, or fillers."""
     if is_same(sentence, gold):
         return True
     if "[" in sentence:  # a list is compared as a whole
         return False
     words, gold_words = _words_to_compare(sentence, gold)
-    if _is_framed(words, gold_words, question):
+    if _has_only_gold_and_filler_words(words, gold_words, question):
         return True
     # "Paris. It lies on the Seine.": the first clause answers, and what follows only explains.
     first, *explanation = _MORE.split(sentence, maxsplit=1)
@@ -134,22 +134,25 @@ def _words_to_compare(sentence: str, gold: str) -> tuple[list[str], list[str]]:
     """Return the words of a sentence, and those of a gold text without its article and full stop."""
     words, gold_words = (_TOKEN.findall(fold_text(text).replace("[", "").replace("]", "")) for text in (sentence, gold))
     if gold.strip().startswith("["):  # a list: "1, 2 and 3" says [1, 2, 3]
-        words, gold_words = ([w.strip(_OUTER) for w in text if w != "and"] for text in (words, gold_words))
+        words, gold_words = ([w.strip(_EDGE_PUNCTUATION) for w in text if w != "and"] for text in (words, gold_words))
     gold_words = [*gold_words[:-1], *(word.rstrip(".") for word in gold_words[-1:])]
     if len(gold_words) > 1 and gold_words[0] in ("a", "an", "the"):
         del gold_words[0]
     return words, gold_words
 
 
-def _is_framed(words: list[str], gold_words: list[str], question: str) -> bool:
-    """Whether words have the gold ones, not as one of several alternatives, and else only words of the question."""
-    bare = [word.strip(_OUTER) for word in words]
-    frame = _FRAME | {word.strip(_OUTER) for word in _TOKEN.findall(fold_text(question))}
+def _has_only_gold_and_filler_words(words: list[str], gold_words: list[str], question: str) -> bool:
+    """Whether an answer is the gold words with filler words and words of the question: "the red car" for "red".
+
+    Not if the gold words are one of several alternatives.
+    """
+    bare = [word.strip(_EDGE_PUNCTUATION) for word in words]
+    fillers = _FILLER_WORDS | {word.strip(_EDGE_PUNCTUATION) for word in _TOKEN.findall(fold_text(question))}
     for start in range(len(words) - len(gold_words) + 1):
         end = start + len(gold_words)
         if gold_words not in (bare[start:end], words[start:end]):
             continue
-        if not _is_list_item(words, start, end) and all(word in frame for word in bare[:start] + bare[end:]):
+        if not _is_list_item(words, start, end) and all(word in fillers for word in bare[:start] + bare[end:]):
             return True
     return False
 
@@ -184,7 +187,7 @@ def is_for_judge(text: str, accepted: Sequence[str]) -> bool:
 
 def _bare_words(text: str) -> str:
     """Return a text's words with a blank around each, so that one text is found only as whole words of another."""
-    return f" {' '.join(token.strip(_OUTER) for token in _TOKEN.findall(fold_text(text)))} "
+    return f" {' '.join(token.strip(_EDGE_PUNCTUATION) for token in _TOKEN.findall(fold_text(text)))} "
 
 
 _MORE_WORDS = 6

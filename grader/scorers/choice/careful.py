@@ -91,7 +91,7 @@ def _read(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) 
         return no_answer("nothing_read", settled.claim.outer_span, "the last form of an answer names no option")
     if settled.several:
         return ambiguous("several_answers", (settled.value.start, settled.value.end), "declares several options")
-    return _as_reading(reader.without_problem(settled.value), choices)
+    return _as_reading(reader.prefer_claim_without_problem(settled.value), choices)
 
 
 def _as_reading(selection: Selection, options: ChoiceOptions) -> ChoiceReading:
@@ -136,12 +136,14 @@ class ChoiceReader:
         is_same = self.options.combined(earlier.letters) == self.options.combined(last.letters)
         return is_same or is_narrowed or is_text_of_last
 
-    def without_problem(self, selection: Selection) -> Selection:
-        """Return the same options as another claim names them, without a problem, if there is one."""
+    def prefer_claim_without_problem(self, selection: Selection) -> Selection:
+        """Return the selection; if it has a problem, one of the same letters from a claim without a problem, if any."""
         if selection.problem is None:
             return selection
         others = (self.value(claim) for claim in claims(self.reply))
-        return next((o for o in others if o and o.letters == selection.letters and not o.problem), selection)
+        return next(
+            (other for other in others if other and other.letters == selection.letters and not other.problem), selection
+        )
 
     def value(self, claim: Claim) -> Selection | None:
         """Return the options that a claim names; None if it names none."""
@@ -507,7 +509,10 @@ class ChoiceReader:
     def _select_none_fits(self, claim: Claim) -> Selection | None:
         """Return the option "none of the above" of a reply that says that no option fits."""
         letters = [k for k, text in self.options.lower_texts.items() if wordings.NONE_OPTION.search(text)]
-        match = wordings.NONE_FITS.search(self.lower, claim.start, claim.end) if len(letters) == 1 else None
+        if len(letters) != 1:
+            return None
+        match = wordings.NONE_FITS.search(self.lower, claim.start, claim.end)
+        # The text of an option says nothing about the options.
         if match is None or self.options.text_at(self.lower, match.start()) is not None:
             return None
         return Selection(frozenset(letters), *match.span(), "option_text")

@@ -506,12 +506,13 @@ def verdict(item: Task, read: ChoiceReading) -> Reading:
     return _reading(Outcome.CORRECT if read.letter == item.gold else Outcome.WRONG, read.letter, read)
 
 
-def _reading(outcome: Outcome, letter: str | None, read: ChoiceReading) -> Reading:
+def _reading(outcome: Outcome, letter: str | None, choice: ChoiceReading) -> Reading:
+    """Return a choice, judged; `letter`: the option that counts, None if there is none."""
     return Reading(
         outcome=outcome,
         credit=int(outcome is Outcome.CORRECT),
         answer=letter,
-        detail=read.detail,
-        rule=read.rule,
-        span=read.span or msgspec.UNSET,
+        detail=choice.detail,
+        rule=choice.rule,
+        span=choice.span or msgspec.UNSET,
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from grader.judge import JudgeReply
     from grader.judge.session import JudgeSession
-    from grader.results import SampleResult
+    from grader.results import ReadingName, SampleResult
     from grader.scorers.choice.items import ChoiceReply, Item
     from grader.scorers.choice.reading import ChoiceReading
 
@@ -79,12 +79,14 @@ def _wrong_trials(
 
 def judged_note(samples: list[SampleResult]) -> list[Note]:
     """Return a note on how many samples each reading has from the judge, and how many of these are correct."""
-    scored = {name: [r for sample in samples if (r := sample.reading(name)).is_scored] for name in READINGS}
-    judged = {name: [reading for reading in readings if reading.rule == "judge"] for name, readings in scored.items()}
-    official, careful = (
-        f"{len(readings):,} of {counted(len(samples), 'sample')} ({sum(each.points for each in readings)} correct)"
-        for readings in judged.values()
-    )
+
+    def share_of_judge(name: ReadingName) -> str:
+        readings = [sample.reading(name) for sample in samples]
+        judged = [reading for reading in readings if reading.is_scored and reading.rule == "judge"]
+        credit = sum(reading.points for reading in judged)
+        return f"{len(judged):,} of {counted(len(samples), 'sample')} ({credit} correct)"
+
+    official, careful = share_of_judge("official"), share_of_judge("careful")
     return [Note(f"A judge decided {official} of the official reading, and {careful} of the careful one.")]
 
 

@@ -206,7 +206,7 @@ class _Finder:
         """
         before = self._words_before(letter)
         is_in_formula = any(first <= letter.start < last for first, last in self.formulas)
-        if letter.bracket in tuple("([{<") and not is_in_formula:
+        if letter.bracket in ("(", "[", "{", "<") and not is_in_formula:
             return label._replace(is_certain=True)
         is_named, begins_content = self._is_named(letter), self._begins_content(letter)
         if not is_named and not letter.bracket and not wordings.ALLOWED_BEFORE.search(before.rpartition("\n")[2]):

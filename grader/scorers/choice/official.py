@@ -54,12 +54,14 @@ _NONE_READ = ChoiceReading(outcome="no_answer", letter=None, rule="none_matched"
 def read_lmms_eval(text: str, version: str = "lmms-eval-0.7.1") -> ChoiceReading:
     """Return the letter that lmms-eval's V* task reads (A to D, whatever the options are).
 
+    0.6 reads reasoning, too; 0.7.0 strips closed blocks of it, 0.7.1 also what precedes a closing tag alone.
     Spans are exact unless stripping or upper-casing changes the text's middle; then they are None.
     """
     if version not in LMMS_EVAL_VERSIONS:
         raise ValueError(f"unknown lmms-eval version {version!r}; known: {', '.join(LMMS_EVAL_VERSIONS)}")
-    read = text if version == "lmms-eval-0.6" else _strip_reasoning(text, unopened=version != "lmms-eval-0.7.0")
-    response = read.strip().upper()
+    is_stripped, strips_unopened = version != "lmms-eval-0.6", version != "lmms-eval-0.7.0"
+    answer_text = _strip_reasoning(text, strips_unopened=strips_unopened) if is_stripped else text
+    response = answer_text.strip().upper()
     for rule, pattern in _LMMS_RULES:
         if match := pattern.search(response):
             return read_as(match[1].upper(), rule, _span_in_raw(text, response, match.span()))
@@ -80,16 +82,16 @@ def _span_in_raw(raw: str, response: str, span: tuple[int, int]) -> tuple[int, i
     return span[0] + shift, span[1] + shift
 
 
-def _strip_reasoning(text: str, *, unopened: bool) -> str:
+def _strip_reasoning(text: str, *, strips_unopened: bool) -> str:
     """Remove reasoning blocks as lmms-eval does; tags are case-sensitive, an unclosed block is kept.
 
-    `unopened`: also remove the text before a closing tag that has no opening tag.
+    `strips_unopened`: also remove the text before a closing tag that has no opening tag.
     """
     for opening, closing in _REASONING_TAGS:
         if closing not in text:
             continue
         text = _remove_blocks(text, opening, closing)
-        if unopened and closing in text and opening not in text:
+        if strips_unopened and closing in text and opening not in text:
             text = text.rsplit(closing, 1)[-1]
     return text.strip()
 
@@ -162,7 +164,10 @@ _LAST_TOKENS = 4
 
 
 def _vlmevalkit_letter(text: str, options: Mapping[str, str], version: str) -> ChoiceReading | None:
-    """Return the letter as `can_infer_option`: "Z" for a refusal, the only letter token, the X of "answer is X"."""
+    """Return the letter as `can_infer_option`: "Z" for a refusal, the only letter token, the X of "answer is X".
+
+    `VLMEVALKIT_VERSIONS` tells where versions differ.
+    """
     if _API_FAILURE in text:
         return None
     for refusal in _REFUSALS:

@@ -86,15 +86,17 @@ def notes_on_passes(items: Iterable[Item]) -> list[str]:
     passes = grouped(items, lambda item: item.observation)
     if all(len(members) == 1 for members in passes.values()):
         return ["Data and predictions have one pass per question: circular_accuracy is that of a single pass."]
-    incomplete = [question for question, members in passes.items() if len(members) < _expected_passes(members)]
+    with_missing = [question for question, members in passes.items() if len(members) < _expected_passes(members)]
     orders = {question: {tuple(item.options.items()) for item in members} for question, members in passes.items()}
-    repeated = [question for question, members in passes.items() if len(orders[question]) < len(members)]
-    texts = {question: {frozenset(item.options.values()) for item in members} for question, members in passes.items()}
-    unequal = [question for question in passes if len(texts[question]) > 1]
+    with_equal_orders = [question for question, members in passes.items() if len(orders[question]) < len(members)]
+    option_sets = {
+        question: {frozenset(item.options.values()) for item in members} for question, members in passes.items()
+    }
+    with_other_options = [question for question in passes if len(option_sets[question]) > 1]
     problems = (
-        (incomplete, "fewer passes in the data than their options require (scored on the passes present)"),
-        (repeated, "two passes in the data with the same order of options"),
-        (unequal, "passes in the data that do not have the same options"),
+        (with_missing, "fewer passes in the data than their options require (scored on the passes present)"),
+        (with_equal_orders, "two passes in the data with the same order of options"),
+        (with_other_options, "passes in the data that do not have the same options"),
     )
     return [f"Questions with {what}: {len(ids)} ({first_ids(ids)})." for ids, what in problems if ids]
 

@@ -49,14 +49,17 @@ def write_submission(path: Path, rows: list[dict[str, Any]], index: str = "index
 
 
 def columns_of(rows: list[dict[str, Any]]) -> list[str]:
-    """Return the columns in the data's order. Rows omit their empty cells, so no single row needs to have them all."""
-    before: dict[str, set[str]] = {}
+    """Return the columns, without the prediction's, in an order that agrees with every row.
+
+    Rows omit their empty cells, so no single row needs to have them all.
+    """
+    predecessors: dict[str, set[str]] = {}
     for names in dict.fromkeys(tuple(name for name in row if name != _PREDICTION) for row in rows):
         for name in names:
-            before.setdefault(name, set())
+            predecessors.setdefault(name, set())
         for earlier, later in pairwise(names):
-            before[later].add(earlier)
+            predecessors[later].add(earlier)
     try:
-        return list(TopologicalSorter(before).static_order())
+        return list(TopologicalSorter(predecessors).static_order())
     except CycleError:  # JSON objects may have their fields in any order
-        return list(before)
+        return list(predecessors)

@@ -111,6 +111,13 @@ class _Segment(NamedTuple):
     is_cut: bool = False
     """Whether its fence is never closed."""
 
+    @property
+    def origin(self) -> _Origin:
+        """Where its pieces come from."""
+        if not self.is_fenced:
+            return _Origin.PROSE
+        return _Origin.PYTHON_BLOCK if self.is_python else _Origin.OTHER_BLOCK
+
 
 class _Origin(enum.IntEnum):
     """Where a piece comes from: the higher, the more likely it is the answer."""
@@ -131,7 +138,7 @@ class _Piece(NamedTuple):
 
 _FENCE = re.compile(r"[ \t]*+(?:`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)[^\n`]*+$")
 """All repetitions are possessive; otherwise 20,000 tildes and a backtick would take 36 s."""
-_LEFT_OUT = re.compile(r"^[ \t]*+#[ \t]*+(?:\.\.\.|\u2026)", re.MULTILINE)
+_ELISION_COMMENT = re.compile(r"^[ \t]*+#[ \t]*+(?:\.\.\.|\u2026)", re.MULTILINE)
 """A comment that stands for code that is left out."""
 
 
@@ -170,21 +177,18 @@ def _segment(lines: list[str], language: str, *, is_fenced: bool, is_last: bool)
 
 
 def _pieces(text: str, budget: Budget) -> Iterator[_Piece]:
-    """Yield the pieces of Python in a text, in order."""
+    """Yield the pieces of Python in a text, in order, without those that have only expressions that call nothing."""
     for segment in [_Segment(text)] if cached_tree(text) is not None else _segments(text):
         source = textwrap.dedent(segment.text) if segment.text.lstrip("\n")[:1] in " \t" else segment.text
-        origin = _Origin.PROSE
-        if segment.is_fenced:
-            origin = _Origin.PYTHON_BLOCK if segment.is_python else _Origin.OTHER_BLOCK
         for part in [source] if cached_tree(source) is not None else code_spans(source, budget):
             tree, body = cached_tree(part), statements(part)
             if tree is None or all(isinstance(item.node, ast.Expr) and is_noop(item.node) for item in body):
                 continue
-            is_elided = bool(_LEFT_OUT.search(part)) or ("..." in part and _is_elided(tree))
+            is_elided = bool(_ELISION_COMMENT.search(part)) or ("..." in part and _is_elided(tree))
             # `statements` leaves out prose that happens to be Python.
             has_prose = len(body) < len(tree.body)
             piece_source = _source_of_statements(body) if has_prose else part
-            yield _Piece(piece_source, body, is_whole=not segment.is_cut and not is_elided, origin=origin)
+            yield _Piece(piece_source, body, is_whole=not segment.is_cut and not is_elided, origin=segment.origin)
 
 
 def _is_elided(tree: ast.Module) -> bool:

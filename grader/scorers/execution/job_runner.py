@@ -92,7 +92,7 @@ class JobRunner:
             yield key, result
 
     def _cached_results(self, keys: Sequence[str]) -> Iterator[tuple[str, Executed]]:
-        """Yield the results of earlier runs."""
+        """Yield the results of earlier runs; a job with an invalid one runs again."""
         for start in range(0, len(keys), CACHED_RESULTS_AT_A_TIME):
             for key, answer in self.executor.cache.get(keys[start : start + CACHED_RESULTS_AT_A_TIME]).items():
                 if (executed := _valid_result(answer)) is not None:

@@ -129,12 +129,12 @@ def judge_job(
     return {**_program_limits(task, limits), "judge": judge}
 
 
-def with_answers(job: Job, answers: bytes, expected_runs: Sequence[bytes]) -> Job:
-    """Return a job with a program's answers to judge, and the messages of each run of the reference solution."""
+def with_answers(job: Job, transcript: bytes, expected_runs: Sequence[bytes]) -> Job:
+    """Return a job with the transcript of a program's answers, and the expected one of each run of the reference."""
     judge = job["judge"].copy()
     judge["task"] = judge["task"].copy()
     judge["task"]["expected"] = expected_runs
-    judge["transcript"] = answers
+    judge["transcript"] = transcript
     return {**job, "judge": judge}
 
 

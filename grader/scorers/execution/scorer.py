@@ -83,9 +83,10 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         self, declared: ExecutionBenchmark, task: CodeTask, prompt_options: PromptOptions
     ) -> Sequence[Turn]:
         """Return the turns with the protocol's published prompts; a plain prompt if it has none."""
-        published = declared.protocols[prompt_options.protocol].prompts
-        if not published:
-            if prompt_options.mode != next(iter(self.modes)):
+        prompt_set = declared.protocols[prompt_options.protocol].prompts
+        if not prompt_set:
+            default_mode = next(iter(self.modes))
+            if prompt_options.mode != default_mode:
                 raise UsageError(f"--mode {prompt_options.mode}: {declared.id} has no modes.")
             check_question(declared, prompt_options, task.prompt_text)
             reads_input = task.cases is not None and not task.cases.function
@@ -93,7 +94,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         description = task.row.get(declared.columns.description or "")
         return prompts.turns(
             prompt_options.mode,
-            first_version=published == "humaneval-v-v1",
+            first_version=prompt_set == "humaneval-v-v1",
             signature=task.signature_text,
             description=description if isinstance(description, str) else None,
         )
@@ -243,11 +244,11 @@ def _python_notes(sandbox: SandboxProvenance | None) -> list[Note]:
     from grader.sandbox import bubblewrap, interpreters
 
     official = sandbox.official_python
-    is_here = (
+    bubblewrap_has_official = (
         interpreters.interpreter_for(official).version.startswith(f"{official}.")
         and bubblewrap.executable() is not None
     )
-    if sandbox.backend == "docker" and is_here:
+    if sandbox.backend == "docker" and bubblewrap_has_official:
         advice = "`--sandbox bubblewrap`, which finds it on this machine"
     else:
         advice = (

@@ -61,11 +61,11 @@ def statements(source: str) -> tuple[Statement, ...]:
     return tuple(statement for statement in body if not _is_prose(statement, known))
 
 
-def _is_prose(statement: Statement, known: frozenset[str]) -> bool:
-    """Whether a statement is a word or a label that happens to be Python: nobody defines what it uses."""
+def _is_prose(statement: Statement, known_names: frozenset[str]) -> bool:
+    """Whether a statement is prose: a label (`Note: text`), or words with one that nobody defines."""
     if isinstance(statement.node, ast.AnnAssign):
         return statement.node.value is None
-    return isinstance(statement.node, ast.Expr) and is_noop(statement.node) and not statement.used <= known
+    return isinstance(statement.node, ast.Expr) and is_noop(statement.node) and not statement.used <= known_names
 
 
 def is_constant(node: ast.stmt) -> bool:
@@ -152,7 +152,7 @@ def has_calls(nodes: Iterable[ast.AST]) -> bool:
 
 
 def is_noop(statement: ast.stmt) -> bool:
-    """Return whether a statement does nothing: `pass`, an import, a docstring, a word that happens to be Python."""
+    """Return whether a statement computes nothing: `pass`, an import, or an expression without a call (a docstring)."""
     if not isinstance(statement, ast.Expr):
         return isinstance(statement, (ast.Pass, *IMPORTS))
     return not any(isinstance(part, (ast.Call, ast.Yield, ast.YieldFrom, ast.Await)) for part in ast.walk(statement))

@@ -60,7 +60,7 @@ class TestedTasks:
         `refuse_if_all_fail`: raise InputError if every reference solution fails: then the data or the sandbox is wrong.
         """
         qids = list(qids)
-        states = self._record(qids, with_references=True)
+        states = self._record_calls(qids, with_references=True)
         with_reference = {
             qid: state for qid, state in states.items() if isinstance(state, Judgeable) and not state.has_no_reference
         }
@@ -71,19 +71,23 @@ class TestedTasks:
         if refuse_if_all_fail:
             self._refuse_if_all_failed(qids)
 
-    def _record(self, qids: Iterable[str], *, with_references: bool) -> dict[str, State | _ReferenceFailed]:
-        """Record the calls of tasks, beside their reference solutions or without them."""
+    def _record_calls(self, qids: Iterable[str], *, with_references: bool) -> dict[str, State | _ReferenceFailed]:
+        """Record the calls of tasks, beside their reference solutions or without them; return their states.
+
+        `_ReferenceFailed`: to be recorded again without the reference solution.
+        """
         record_jobs = {
             qid: jobs.record_job(self._tasks[qid], self._limits, with_reference=with_references) for qid in qids
         }
         states: dict[str, State | _ReferenceFailed] = {}
         for qid, result in self._results("recording calls", record_jobs).items():
-            if isinstance(result, str) or result.record is None:
-                states[qid] = NotPrepared(result if isinstance(result, str) else "it was not recorded")
+            if isinstance(result, str):  # why there is no result
+                states[qid] = NotPrepared(result)
+            elif result.record is None:
+                states[qid] = NotPrepared("it was not recorded")
             elif result.record.recorded is not None:
                 states[qid] = self._state_from_recording(qid, result.record.recorded)
             elif with_references and self._tasks[qid].reference is not None:
-                # The reference solution may have caused this, so the tests are recorded without it, too.
                 states[qid] = _ReferenceFailed(_describe_stop(result.record.evidence))
             else:
                 states[qid] = NotJudgeable(UNFINISHED)
@@ -119,7 +123,7 @@ class TestedTasks:
         """
         references = {qid: self._reference_candidates(qid, state) for qid, state in states.items()}
         candidates = [candidate for task_references in references.values() for candidate in task_references]
-        self._collector.collect("running references", [self._request(c, states[c.qid]) for c in candidates])
+        self._collector.collect("running references", [self._answer_request(c, states[c.qid]) for c in candidates])
         verdicts = self._judge(candidates, states)
         return {qid: self._state_from_verdicts(states[qid], runs, verdicts) for qid, runs in references.items()}
 
@@ -163,7 +167,7 @@ class TestedTasks:
             elif result.is_success:
                 states[qid] = NotJudgeable(f"{NOT_APART}: {failures[qid]}")
         wrong = [qid for qid in failures if qid not in states]
-        for qid, state in self._record(wrong, with_references=False).items():
+        for qid, state in self._record_calls(wrong, with_references=False).items():
             states[qid] = state
             if isinstance(state, (Judgeable, NotJudgeable)):
                 states[qid] = state._replace(reference_failure=failures[qid])
@@ -174,6 +178,10 @@ class TestedTasks:
         return jobs.run_job(task, task.reference or "", self._protocol, self._limits, is_linted=True)
 
     def _refuse_if_all_failed(self, qids: Sequence[str]) -> None:
+        """Raise InputError if no reference solution passes: then the column is likely the wrong one.
+
+        A single failure says nothing: the solution may be wrong.
+        """
         with_solution = [qid for qid in qids if self._tasks[qid].solution is not None]
         failures = {qid: why for qid, why in self._states.reference_failures.items() if qid in with_solution}
         if len(with_solution) > 1 and len(failures) == len(with_solution):
@@ -190,10 +198,13 @@ class TestedTasks:
     def answer(self, candidates: Iterable[Candidate]) -> None:
         """Let candidates answer the calls of their tasks; those of tasks that are not judged answer nothing."""
         states = ((candidate, self._states.get(candidate.qid)) for candidate in candidates)
-        requests = [self._request(candidate, state) for candidate, state in states if isinstance(state, Judgeable)]
+        requests = [
+            self._answer_request(candidate, state) for candidate, state in states if isinstance(state, Judgeable)
+        ]
         self._collector.collect("answering", requests)
 
-    def _request(self, candidate: Candidate, state: Judgeable) -> AnswerRequest:
+    def _answer_request(self, candidate: Candidate, state: Judgeable) -> AnswerRequest:
+        """Return the request for a program's answers to the recorded calls."""
         task = self._tasks[candidate.qid]
 
         def make_job(calls: Sequence[str]) -> Job:

@@ -156,11 +156,14 @@ def is_credited_official(decision: str) -> bool:
 
 
 def _span_of_correctness(text: str, field: str) -> tuple[int, int] | None:
+    """Return the span of the verdict without the blanks around it; `field`: all that follows its heading."""
     heading = _next_heading(text, _HEADINGS[0], 0)
     if heading is None:
         return None
-    start = heading[1] + len(field) - len(field.lstrip())
-    return start, max(start, heading[1] + len(field.rstrip()))
+    _, field_start = heading
+    start = field_start + len(field) - len(field.lstrip())
+    end = field_start + len(field.rstrip())
+    return start, max(start, end)  # a field of blanks has its end before its start
 
 
 def _unread_reason(raw: RawFields) -> str:

@@ -186,11 +186,11 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     def sample_details(self, sample: SampleResult) -> SampleDetails:
         """Return what each reading found, the gold step, and the judge's reply."""
         facts = facts_of(sample)
-        facts_shown = (("gold step", facts.gold_step), ("difference", facts.difference), ("judge's reply", facts.judge))
+        shown_facts = (("gold step", facts.gold_step), ("difference", facts.difference), ("judge's reply", facts.judge))
         return SampleDetails(
             kind=facts.difference or "",
             gold=facts.gold,
-            facts=[(name, value) for name, value in facts_shown if value],
+            facts=[(name, value) for name, value in shown_facts if value],
             official=_parts_of_reading(facts.official, facts.gold),
             careful=_parts_of_reading(facts.careful, facts.gold),
         )

@@ -215,7 +215,7 @@ class Asker(values.Context):
     # --- calls ---
 
     def are_equal(self, recorded: str, call: str) -> bool:
-        """Whether two calls are the same, if answers that they refer to count as their contents."""
+        """Whether two calls are the same by value: a reference to an earlier answer counts as this answer."""
         referable, self._referable, self._resolves_references = self._referable, {}, True
         try:
             one, two = (values.write(values.read(text, self), self) for text in (recorded, call))

@@ -71,11 +71,11 @@ class _CallFormatter:
 
     def __init__(self, calls: Sequence[Call], expected: Sequence[Reply]) -> None:
         self._calls = calls
-        self._makers: dict[Ref, int] = {}
-        """What stays with the program -> the first call that has returned it."""
+        self._first_calls: dict[Ref, int] = {}
+        """Reference to an object in the program's process -> the first call that returned it, and stands for it."""
         for number, reply in enumerate(expected):
             if type(reply.value) is Ref:
-                self._makers.setdefault(reply.value, number)
+                self._first_calls.setdefault(reply.value, number)
 
     def call(self, number: int, depth: int) -> Iterator[str]:
         """Yield the pieces of a call."""
@@ -105,8 +105,8 @@ class _CallFormatter:
             yield from value_pieces(value)
         elif value.kind == "answer":
             yield from self.call(value.content, depth + 1)
-        elif value in self._makers:
-            yield from self.call(self._makers[value], depth + 1)
+        elif value in self._first_calls:
+            yield from self.call(self._first_calls[value], depth + 1)
         elif value.kind == "function" and isinstance(value.content, str):
             yield value.content
         else:

@@ -262,10 +262,11 @@ class Likeness:
 
 
 def _comparison_context(tests: Tests) -> JudgeContext:
-    """Return a context with an empty class for each class that the program must define, to read its objects."""
-    _, classes, stubs = tests.compiled.execute_signature()
-    context = JudgeContext(classes)
-    names = [name for name, stub in stubs.items() if isinstance(stub, type)]
+    """Return a context that reads the program's objects without the program: its classes are empty ones here."""
+    signature = tests.compiled.execute_signature()
+    context = JudgeContext(signature.classes)
+    # The program defines the classes among the stubs, and those that only its tests name.
+    names = [name for name, stub in signature.stubs.items() if isinstance(stub, type)]
     names += [name for name, origin in tests.spec["names"].items() if origin == "class"]
     for name in names:
         context.classes[name] = cls = type(name, (), {})

@@ -157,7 +157,7 @@ class _Record:
             self._answerer = Answerer(candidate, program, CallState(self._reference_state.printed))
 
     def make_asker(self, classes: dict[str, type[Any]]) -> Asker:
-        """Return the asker of this run: see `CompiledTests.run`."""
+        """Return, and keep, what makes the calls of this run; the tests get its answers altered by `alter`."""
         self._asker = _RecordingAsker(self, classes, self._answer_call)
         self._asker.alter = self._alter
         return self._asker

@@ -82,7 +82,10 @@ USUAL_TYPES = {"", "int64", "float64", "bool", "complex128"}
 
 
 def _are_of_one_kind(one: View, two: View) -> bool:
-    """Whether values of one family can be equal in Python, and are computed with in the same way."""
+    """Whether the types of two values of one family make no difference: 1 and 1.0, or a set and a frozenset.
+
+    They do if the values are never equal in Python, or if NumPy computes otherwise with one of them: see `USUAL_TYPES`.
+    """
     if one.family in _ATOMS:
         return one.dtype == two.dtype or {one.dtype, two.dtype} <= USUAL_TYPES
     return one.dtype == two.dtype and _EQUAL_KINDS.get(one.kind, one.kind) == _EQUAL_KINDS.get(two.kind, two.kind)

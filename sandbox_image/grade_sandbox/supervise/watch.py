@@ -357,7 +357,7 @@ class Watch:
             self._is_open = False
 
     def _send_pending(self) -> None:
-        """Send what still fits in the channel, when nothing is left to receive."""
+        """Send what fits in the channel, once nothing is left to receive; if it is closed, drop what is pending."""
         try:
             while self.dialogue.pending:
                 self.dialogue.send()

@@ -157,7 +157,7 @@ _NOT_COMPARED = ShownAnswer(expected="", returned="", why="comparing it with the
 
 
 def _reading(compared: ComparedOutputs, is_right: Sequence[bool]) -> Reading:
-    """Return the reading of a program that ends with its first wrong answer."""
+    """Return `PASSED` if every answer is right; else the first wrong one gives the outcome and the detail."""
     if all(is_right):
         return PASSED
     number = list(is_right).index(False)
