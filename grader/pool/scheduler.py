@@ -1,6 +1,6 @@
 """The scheduler: threads score waiting samples, a few at a time, and no client waits longer than it asked to.
 
-Programs with loops have threads of their own (see `has_loop`).
+Programs with loops have threads of their own (see `may_never_end`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import msgspec
 
 from grader.errors import GradeError, InfrastructureError
 from grader.pool.messages import INFRASTRUCTURE, PoolState, unscored_result
-from grader.sandbox.roles import has_loop
+from grader.sandbox.roles import may_never_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -102,7 +102,7 @@ class Scheduler:
         """Add the samples of one request to the queue."""
         lanes: dict[Lane, list[QueuedSample]] = {}
         for item in items:
-            lane: Lane = "loops" if "loops" in self._queues and has_loop(item.request.text) else "usual"
+            lane: Lane = "loops" if "loops" in self._queues and may_never_end(item.request.text) else "usual"
             lanes.setdefault(lane, []).append(item)
         with self._changed:
             for lane, lane_items in lanes.items():

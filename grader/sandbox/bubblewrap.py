@@ -114,7 +114,7 @@ class Bubblewrap:
         """Start one supervisor; once more if the first was killed. Raises InfrastructureError."""
         uid = self._first_uid + UIDS_PER_SUPERVISOR * index
         variables = environment(self._limits, uid, cgroup=False, lint=lint)
-        arguments = command(self._code, self._site, self._python)
+        arguments = supervisor_command(self._code, self._site, self._python)
         try:
             return ProcessSupervisor(arguments, variables)
         except SupervisorLostError:
@@ -166,9 +166,8 @@ def installed_package_folders(folders: list[Path]) -> list[Path]:
     return sorted({path for folder in folders for pattern in patterns for path in folder.glob(pattern)})
 
 
-def command(code: Path, site: Path, python: Interpreter) -> list[str]:
-    """Return the command line that starts a supervisor."""
-    present = readable_paths(python)
+def supervisor_command(code: Path, site: Path, python: Interpreter) -> list[str]:
+    """Return the command line that starts a supervisor; `site`: the folder of the packages that programs can import."""
     arguments = [executable() or "bwrap", "--die-with-parent", "--as-pid-1", "--new-session", "--hostname", "sandbox"]
     arguments += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if os.getuid() == 0:
@@ -177,17 +176,37 @@ def command(code: Path, site: Path, python: Interpreter) -> list[str]:
             arguments += ["--cap-add", capability]
     else:
         arguments += ["--unshare-user", "--cap-drop", "ALL"]
+    arguments += [*_python_mounts(python), *_system_mounts()]
+    arguments += ["--ro-bind", str(code), _INSIDE_CODE, "--ro-bind", str(site), INSIDE_SITE]
+    arguments += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+    # As large as in a container.
+    for folder_name in ("/dev/shm", "/scratch"):  # noqa: S108 - inside
+        arguments += ["--perms", "1777", "--size", str(64 << 20), "--tmpfs", folder_name]
+    arguments += ["--remount-ro", "/", "--chdir", "/"]
+    return [*arguments, str(python.path), "-u", "-B", f"{_INSIDE_CODE}/runner.py"]
+
+
+def _python_mounts(python: Interpreter) -> list[str]:
+    """Return the options that show the interpreter's files, without its installed packages."""
+    arguments: list[str] = []
+    readable = readable_paths(python)
     # bubblewrap creates the parent folders of a mount without access for other users, but programs are other users.
-    parents = {p for path in (*present, Path(_INSIDE_CODE)) for p in path.parents}
+    parents = {p for path in (*readable, Path(_INSIDE_CODE)) for p in path.parents}
     for folder in sorted(parents - {Path("/")}):
         arguments += ["--perms", "0755", "--dir", str(folder)]
-    for path in present:
+    for path in readable:
         arguments += ["--ro-bind", str(path), str(path)]
     if not any(folder.is_relative_to("/tmp") for folder in parents):  # noqa: S108 - inside
         # Each program's own folder, in which it starts.
         arguments += ["--symlink", "/proc/self/cwd", "/tmp"]  # noqa: S108
-    for path in installed_package_folders(present):
+    for path in installed_package_folders(readable):
         arguments += ["--tmpfs", str(path), "--remount-ro", str(path)]
+    return arguments
+
+
+def _system_mounts() -> list[str]:
+    """Return the options that show the machine's shared libraries, and the files with which they are found."""
+    arguments: list[str] = []
     for name in ("/bin", "/sbin", "/lib", "/lib64", "/lib32"):
         path = Path(name)
         if path.is_symlink():
@@ -196,12 +215,7 @@ def command(code: Path, site: Path, python: Interpreter) -> list[str]:
             arguments += ["--ro-bind", name, name]
     for name in ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime"):
         arguments += ["--ro-bind-try", name, name]
-    arguments += ["--ro-bind", str(code), _INSIDE_CODE, "--ro-bind", str(site), INSIDE_SITE]
-    arguments += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
-    for folder_name in ("/dev/shm", "/scratch"):  # noqa: S108 - inside
-        arguments += ["--perms", "1777", "--size", str(64 << 20), "--tmpfs", folder_name]
-    arguments += ["--remount-ro", "/", "--chdir", "/"]
-    return [*arguments, str(python.path), "-u", "-B", f"{_INSIDE_CODE}/runner.py"]
+    return arguments
 
 
 def _try_start(arguments: list[str], variables: dict[str, str]) -> None:

@@ -18,7 +18,7 @@ from grader import resources
 from grader.errors import InfrastructureError
 from grader.sandbox import self_check
 from grader.sandbox.interface import FEW_LINTS, Answer, SupervisorLostError
-from grader.sandbox.roles import has_loop, program_of, role_of
+from grader.sandbox.roles import may_never_end, program_of, role_of
 from grader.sandbox.starvation import was_starved
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class _JobRequest:
 
     def __init__(self, job: Job, loop_delay: float) -> None:
         self.job, self.role, self.future = job, role_of(job), Future[Answer]()
-        self.due = time.monotonic() + loop_delay * has_loop(program_of(job))
+        self.due = time.monotonic() + loop_delay * may_never_end(program_of(job))
         """The job with the earliest time comes first."""
         self.attempts = 0
         """Number of supervisors that were lost with it."""
@@ -104,7 +104,7 @@ class JobQueue:
         self.lost_supervisors = 0
         """Number of supervisors that were lost with a job; each such job was tried again or has failed."""
         self.loop_delay = 0.0
-        """Seconds by which programs with a loop come after others (see `has_loop`)."""
+        """Seconds by which programs with a loop come after others (see `may_never_end`)."""
         self._backend, self._answer_seconds, self._program_bytes = backend, answer_seconds, program_bytes
         self._lock = threading.Lock()
         self._waiting = collections.deque[_JobRequest]()

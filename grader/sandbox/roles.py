@@ -31,13 +31,13 @@ def role_of(job: Mapping[str, object]) -> Role:
     raise ValueError("a job that asks for nothing")
 
 
-def has_loop(program: str) -> bool:
-    """Whether a program has a `while` loop, as most programs have that never end.
+def may_never_end(program: str) -> bool:
+    """Whether a program may never end: it has the text `while`, as most have that do not end.
 
-    It decides in which order programs run, and nothing else. In a run, those with loops start first: started last, one
-    would run alone while other workers wait. In a pool, they never delay others: they have threads of their own, and
-    their jobs come later. (Without the delay, the slowest of 20 quick samples behind 16 endless ones took 9.3 s, and
-    with it 7.1 s: means of seven pairs of `tests/bench/rewards.py behind` on a machine with eight processes a core.)
+    Only the order of programs depends on it. In a run, those with loops start first: started last, one would run alone
+    while other workers wait. In a pool, they have threads of their own, and their jobs come later, so that no other one
+    waits for them. (If they did not come later, the slowest of 20 quick samples behind 16 endless ones took 9.3 s, and
+    else 7.1 s: means of seven pairs of `tests/bench/rewards.py behind` on a machine with eight processes a core.)
     """
     return "while" in program
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.sandbox.roles import has_loop
+from grader.sandbox.roles import may_never_end
 from grader.scorers.execution import jobs
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class AnswerCollector:
         returns those whose answers so far decide their verdicts; slow programs are interrupted early to find them.
         """
         new = {request.candidate: request for request in requests if request.candidate not in self.answers}
-        waiting = sorted(new.values(), key=lambda request: not has_loop(request.candidate.source))
+        waiting = sorted(new.values(), key=lambda request: not may_never_end(request.candidate.source))
         if find_decided is not None:
             waiting = self._answer_undecided(phase, waiting, find_decided)
         while waiting:
