@@ -162,18 +162,18 @@ def options_by_name(command: click.Command) -> dict[str, click.Option]:
     }
 
 
-def _name_variables(command: click.Command, prefix: str) -> None:
+def _name_environment_variables(command: click.Command, prefix: str) -> None:
     """Give every option its environment variable, named after the option."""
     for name, option in options_by_name(command).items():
         option.envvar = f"{prefix}_{name.upper()}"
     for subcommand in command.commands.values() if isinstance(command, click.Group) else ():
-        _name_variables(subcommand, f"{prefix}_{(subcommand.name or '').upper()}")
+        _name_environment_variables(subcommand, f"{prefix}_{(subcommand.name or '').upper()}")
 
 
 for _command in main.commands.values():
-    _name_variables(_command, f"GRADE_{(_command.name or '').upper()}")
+    _name_environment_variables(_command, f"GRADE_{(_command.name or '').upper()}")
 for _command in (run_command, look.check_command):
-    _name_variables(_command, "GRADE")
+    _name_environment_variables(_command, "GRADE")
 
 
 def _variables(command: click.Command, prefix: str) -> Iterator[str]:
@@ -205,7 +205,7 @@ def _configure(context: click.Context) -> None:
     """
     from grader.commands import defaults
 
-    config = defaults.find(Path.cwd())
+    config = defaults.find_config(Path.cwd())
     if config is None:
         return
     run_options = options_by_name(run_command)
@@ -213,13 +213,13 @@ def _configure(context: click.Context) -> None:
     context.obj = config
     context.default_map = {}
     for command in (run_command, look.check_command, infer.infer_command):
-        names = config.values.keys() & run_options.keys()
+        configured_names = config.values.keys() & run_options.keys()
         if command is infer.infer_command:
-            names -= {"output"}  # in the config file it names reports, for `infer` the prediction file
+            configured_names -= {"output"}  # in the config file it names reports, for `infer` the prediction file
         context.default_map[command.name or ""] = {
             option.name or "": _value(option, config.values[name], config)
             for name, option in options_by_name(command).items()
-            if name in names
+            if name in configured_names
         }
 
 

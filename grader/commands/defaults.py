@@ -61,7 +61,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     """Option name, with underscores -> value."""
 
 
-def find(start: Path) -> Config | None:
+def find_config(start: Path) -> Config | None:
     """Return the nearest config file, from `start` upwards, or None.
 
     Raises InputError if it cannot be read: ignoring it could ignore a gate that it sets.

@@ -65,7 +65,7 @@ def set_results_output(path: Path) -> None:
         # A random delimiter, so that a file's name cannot end the value and begin another output.
         delimiter = uuid.uuid4().hex
         lines = [f"results<<{delimiter}", str(path), delimiter, ""]
-        _append("GITHUB_OUTPUT", "\n".join(lines).encode(errors="surrogateescape"))
+        _append_to_github_file("GITHUB_OUTPUT", "\n".join(lines).encode(errors="surrogateescape"))
 
 
 def append_step_summary(make_document: Callable[[], Document]) -> None:
@@ -73,10 +73,10 @@ def append_step_summary(make_document: Callable[[], Document]) -> None:
     if os.environ.get("GITHUB_STEP_SUMMARY"):
         from grader.reports.formats import markdown
 
-        _append("GITHUB_STEP_SUMMARY", markdown.make(make_document()) + b"\n")
+        _append_to_github_file("GITHUB_STEP_SUMMARY", markdown.make(make_document()) + b"\n")
 
 
-def _append(variable: str, data: bytes) -> None:
+def _append_to_github_file(variable: str, data: bytes) -> None:
     """Append to one of GitHub's files. A failure does not fail the run."""
     try:
         with Path(os.environ[variable]).open("ab") as file:

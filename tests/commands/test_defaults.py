@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands.defaults import Config, OptionKind, check_values, check_variables, find
+from grader.commands.defaults import Config, OptionKind, check_values, check_variables, find_config
 from grader.errors import InputError, UsageError
 from tests.tables import each
 
@@ -49,22 +49,22 @@ def test_the_nearest_table_upwards_counts(tmp_path: Path) -> None:
     (tmp_path / "grade.toml").write_text('benchmark = "vstar"\n')
     deep = tmp_path / "a" / "b"
     deep.mkdir(parents=True)
-    assert find(deep) == Config(path=tmp_path / "grade.toml", values={"benchmark": "vstar"})
+    assert find_config(deep) == Config(path=tmp_path / "grade.toml", values={"benchmark": "vstar"})
     (tmp_path / "a" / "pyproject.toml").write_text("[tool.grade]\nfail-under = ['accuracy=3']\n")
-    assert find(deep) == Config(path=tmp_path / "a" / "pyproject.toml", values={"fail_under": ["accuracy=3"]})
+    assert find_config(deep) == Config(path=tmp_path / "a" / "pyproject.toml", values={"fail_under": ["accuracy=3"]})
 
 
 def test_grade_toml_comes_before_pyproject_in_one_folder(tmp_path: Path) -> None:
     (tmp_path / "grade.toml").write_text("k = 1\n")
     (tmp_path / "pyproject.toml").write_text("[tool.grade]\nk = 2\n")
-    found = find(tmp_path)
+    found = find_config(tmp_path)
     assert found.values == {"k": 1}
 
 
 def test_a_broken_pyproject_that_has_our_table_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.grade]\nfail-under = [\n")
     with pytest.raises(InputError, match=r"pyproject\.toml: "):
-        find(tmp_path)
+        find_config(tmp_path)
 
 
 def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_the_name_that_turns_a_switch_off_points_at_the_switch(value: object, me
 )
 def test_every_way_to_write_our_table_is_read(tmp_path: Path, text: str) -> None:
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
-    found = find(tmp_path)
+    found = find_config(tmp_path)
     assert found.values == {"fail_under": "accuracy=99"}
 
 
@@ -115,4 +115,4 @@ def test_every_way_to_write_our_table_is_read(tmp_path: Path, text: str) -> None
 def test_a_table_that_cannot_be_taken_as_one_is_an_error(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match=message):
-        find(tmp_path)
+        find_config(tmp_path)

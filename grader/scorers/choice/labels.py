@@ -209,7 +209,9 @@ class _Finder:
         if letter.bracket in ("(", "[", "{", "<") and not is_in_formula:
             return label._replace(is_certain=True)
         is_named, begins_content = self._is_named(letter), self._begins_content(letter)
-        if not is_named and not letter.bracket and not wordings.ALLOWED_BEFORE.search(before.rpartition("\n")[2]):
+        words_of_line = before.rpartition("\n")[2]
+        is_expected = is_named or letter.bracket or wordings.ALLOWED_BEFORE.search(words_of_line)
+        if not is_expected:  # a bare capital behind other words
             return label if begins_content and _stands_alone(letter, self.unmarked) else None
         is_symbol = is_in_formula or _SYMBOL_AFTER.match(self.unmarked, letter.end) or _SYMBOL_BEFORE.search(before)
         if is_symbol and not begins_content:  # "option B = 3"; content can be a formula, "the answer is $B$"

@@ -139,7 +139,7 @@ class LintProcess(KeptProcess):
     def _lint_once(self, source: str) -> dict[str, Any]:
         """Return the linter's reply; raises wire.ClosedError or OSError if the process has ended.
 
-        The process is ended if it hangs, if the program has changed what pylint knows of libraries, or if it has grown.
+        The process is ended if it hangs, if it has grown, or if the source has changed what pylint knows of libraries.
         """
         wire.send(self.socket.send, {"source": source})
         start = watch.cpu_seconds(self.pids)
@@ -149,6 +149,6 @@ class LintProcess(KeptProcess):
                 self.stop()
                 return {"broken": f"the linter did not finish within {LINT_CPU_SECONDS:.0f} s of CPU time"}
         reply: dict[str, Any] = wire.receive(self.socket.recv)
-        if reply.pop("must_be_replaced") or watch.memory_bytes(self.pids, 0) > LINT_KEPT_BYTES:
+        if reply.pop("must_be_replaced") or watch.memory_bytes(self.pids, baseline=0) > LINT_KEPT_BYTES:
             self.stop()
         return reply
