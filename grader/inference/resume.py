@@ -31,6 +31,7 @@ class ResumeCheck:
         self._qids = {conversation.qid for conversation in plan.conversations}
         self._sample_count = 1 + max((conversation.sample for conversation in plan.conversations), default=-1)
         self._differences: dict[str, list[str]] = defaultdict(list)
+        """A difference in words -> the ids of the replies that have it."""
 
     def compare(self, log: Log, reply: RequestRecord) -> None:
         """Compare one reply."""

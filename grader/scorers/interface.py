@@ -127,9 +127,9 @@ class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
                 yield self.tasks[qid], number, text
 
     def with_task_data(self, samples: Iterable[SampleResult]) -> list[SampleResult]:
-        """Return samples with the groups and the family of their task, and with the oddities of their predictions.
+        """Return samples with the groups and the family (`columns.cluster`) of their tasks, and with oddities.
 
-        In the careful reading, the error message of a server is unscored; see `grader.scorers.oddities.with_oddities`.
+        Oddities of predictions can change the careful reading: see `grader.scorers.oddities.with_oddities`.
         """
         return with_families(
             with_oddities(with_groups(samples, self.tasks), self.oddities), self.tasks, self.benchmark.columns

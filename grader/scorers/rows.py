@@ -43,7 +43,10 @@ def rows_of(
 
 
 def tasks_of(scorer: AnyScorer, declared: Benchmark, split: str, rows: Rows) -> dict[str, Any]:
-    """Turn rows into tasks, with all groups and sets; raises InputError that names every invalid row."""
+    """Turn rows into tasks, with all groups and sets.
+
+    Raises InputError for rows without an id or a set, and for too many broken rows.
+    """
     tasks: dict[str, Task] = scorer.tasks(declared, split, rows)
     if names := declared.columns.groups:
         tasks = {

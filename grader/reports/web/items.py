@@ -324,16 +324,17 @@ def _program(run: ExecutedProgram, failed_line: int | None) -> dict[str, object]
 
 def _completion_lines(run: ExecutedProgram) -> list[int] | None:
     """Return the lines [from, to) of a program that are the model's; None if they are not whole lines of it."""
-    start = run.program.rfind(run.completion) if run.completion else -1
+    completion = run.completion.rstrip("\n")
+    start = run.program.rfind(completion) if completion else -1
     if start < 0:
         return None
-    end = start + len(run.completion)
+    end = start + len(completion)
     begins_line = run.program[start - 1 : start] in {"", "\n"}
     ends_line = run.program[end : end + 1] in {"", "\n"}
     if not begins_line or not ends_line:
         return None
     first = run.program.count("\n", 0, start)
-    return [first, first + run.completion.rstrip("\n").count("\n") + 1]
+    return [first, first + completion.count("\n") + 1]
 
 
 # --- replies ------------------------------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         return carried_rows(source, declared, options_column=declared.columns.options or "")
 
     def tasks(self, declared: AnswerBenchmark, split: str, rows: Rows) -> dict[str, AnswerTask]:
-        """Turn rows into tasks; raises InputError that names every row without an answer."""
+        """Turn rows into tasks; raises InputError for rows without an id, and for too many broken rows."""
         column = declared.columns.question
         if column and all(cell(row.get(column)) is None for row in rows.rows):
             place = rows.place or rows.origin

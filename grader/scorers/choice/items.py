@@ -55,7 +55,7 @@ class Item(Task, frozen=True, kw_only=True):
 
 
 def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, Item]:
-    """Turn rows into items; raises InputError that names every invalid row."""
+    """Turn rows into items; raises InputError for rows without an id, and for too many broken rows."""
     rows, benchmark = with_shuffled_options(rows, benchmark)
     problems = _table_problems(rows, benchmark, split)
     if problems:
@@ -233,8 +233,9 @@ def _no_options_problem(row: Row, benchmark: ChoiceBenchmark) -> str:
     if benchmark.options_in_text:
         return f"no options{_IN_TEXT}"
     column = benchmark.columns.options
-    content = cell(row.get(column or ""))
-    if content in (None, "[]"):
+    options = row.get(column or "")
+    content = cell(options)
+    if content is None or isinstance(parse_collection(options), list | dict):
         return "no options"
     return f"no options: {column} is {quoted(content)}, not a list or an object"
 

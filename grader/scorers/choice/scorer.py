@@ -79,7 +79,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         )
 
     def tasks(self, declared: ChoiceBenchmark, split: str, rows: Rows) -> dict[str, Item]:
-        """Turn rows into items; raises InputError that names every invalid row."""
+        """Turn rows into items; raises InputError for rows without an id, and for too many broken rows."""
         return choice_items.items_from(rows, declared, split)
 
     def complete(

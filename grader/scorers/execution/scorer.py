@@ -63,7 +63,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
     def tasks(self, declared: ExecutionBenchmark, split: str, rows: Rows) -> dict[str, CodeTask]:
-        """Turn rows into tasks; raises InputError that names every invalid row."""
+        """Turn rows into tasks; raises InputError for rows without an id, and for too many broken rows."""
         del split
         return read_tasks(rows, declared)
 

@@ -111,7 +111,7 @@ def _program(solution: str, signature: str, names_to_define: tuple[str, ...], ha
 
 
 def read_tasks(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]:
-    """Turn rows into tasks; raises InputError that names every invalid row."""
+    """Turn rows into tasks; raises InputError for rows without an id, and for too many broken rows."""
     columns = benchmark.columns
     if problem := benchmark.problem():
         raise InputError([f"{benchmark.id}/benchmark.toml: {problem}"])

@@ -51,6 +51,7 @@ class TestedTasks:
         self._tasks, self._runner, self._spool, self._limits, self._protocol, self._collector, self._states = context
         self._judges_assertions = judges_assertions
         self._judgements: dict[str, Judgement] = {}
+        """By the key of the judge's job: equal answers are judged once."""
 
     # --- calls ---
 

@@ -58,7 +58,7 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
 
 
 def careful_decision(text: str) -> Literal["correct", "wrong"] | None:
-    """Return the judge's decision; None if a person could not tell (the judge is then asked again)."""
+    """Return the judge's decision on an error reason; None if a person could not tell, and the judge is asked again."""
     reply = read_review(text)
     verdict = settle_fields(reply, fields(reply)["verdict"], partial(_verdict, reply, prose=False), _is_same)
     if verdict is None or verdict.several or verdict.value is None:
@@ -188,7 +188,7 @@ def _claim_text(reply: OwnWords, raw_text: str, claim: Claim) -> str:
 def _verdict_with_step(verdict: Settled[Stance] | None, step: str | None) -> tuple[Correctness | None, str, str]:
     """Return the verdict, its rule, and why there is none.
 
-    If the response gives no verdict, or only a possible one, a named step decides: it says that there is a mistake.
+    If no verdict can be read, also not under its heading, a named step decides: it says that there is a mistake.
     """
     names_step = step is not None and step != NOT_APPLICABLE
     if verdict is None or verdict.value is None:

@@ -145,6 +145,7 @@ def test_the_progress_of_large_replies_is_shown_and_the_largest_are_announced() 
     ("change", "message"),
     [
         ({"options": []}, "rows.jsonl:1: 1: no options"),
+        ({"options": {"A": ""}}, "rows.jsonl:1: 1: no options"),
         ({"options": "a|b"}, 'rows.jsonl:1: 1: no options: options is "a|b", not a list or an object'),
         ({"options": None}, "rows.jsonl: no column options"),
         ({"answer": "C"}, "rows.jsonl:1: 1: the answer 'C' is not one of its options"),
