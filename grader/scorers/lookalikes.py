@@ -56,7 +56,7 @@ def _other_benchmark_hint(
     by_ids = [benchmark.id for benchmark in bundled if _ids_match(benchmark, ids)]
     # A benchmark of the user's own declares no pattern, so its ids cannot show that it is the wrong one.
     ids_may_match = not declared.id_pattern or _ids_match(declared, ids)
-    by_data = _benchmarks_with_columns(declared, bundled, data)
+    by_data = _likelier_benchmarks(declared, bundled, data)
     if by_data:
         return _data_hint(declared, by_data, by_ids, ids_may_match=ids_may_match)
     if ids_may_match or not by_ids:
@@ -64,11 +64,11 @@ def _other_benchmark_hint(
     return f"The predictions look like those of {_names_and_question(by_ids)}"
 
 
-def _benchmarks_with_columns(declared: Benchmark, bundled: list[Benchmark], data: Path | None) -> list[str]:
+def _likelier_benchmarks(declared: Benchmark, bundled: list[Benchmark], data: Path | None) -> list[str]:
     """Return the other benchmarks whose columns the data has; none if the declared one explains them as well."""
     # Data cannot look more like a benchmark that has no column of its own.
     others = [benchmark for benchmark in bundled if not _declared_columns(benchmark) <= _declared_columns(declared)]
-    columns = _columns(data, [declared, *others])
+    columns = _columns_in_data(data, [declared, *others])
     candidates = [benchmark for benchmark in (declared, *others) if _has_columns(benchmark, columns)]
     columns_by_id = {benchmark.id: _declared_columns(benchmark) & columns for benchmark in candidates}
     # One that has all of the data's columns that another one has, and more, is the likelier one.
@@ -110,7 +110,7 @@ def _names_and_question(names: list[str]) -> str:
     return f"{_joined_by_or(names)}: did you mean {_as_b_options(names)}?"
 
 
-def _columns(data: Path | None, benchmarks: list[Benchmark]) -> set[str]:
+def _columns_in_data(data: Path | None, benchmarks: list[Benchmark]) -> set[str]:
     """Return the names of the data's columns, read as a table or in a scorer's own format."""
     if data is None:
         return set()
