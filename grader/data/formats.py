@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -27,13 +28,13 @@ if TYPE_CHECKING:
 _BOM = b"\xef\xbb\xbf"
 
 
-def read(path: Path, wanted: ColumnSet) -> DataTable:  # noqa: PLR0911 - one line a format
+def read(path: Path, wanted: ColumnSet, split: str = "") -> DataTable:  # noqa: PLR0911 - one line a format
     """Read JSON Lines, JSON, TSV, CSV (also compressed by gzip), .xlsx, parquet, or a folder written by `datasets`.
 
-    Raises InputError, UsageError.
+    `split`: the one to read of a folder that has several. Raises InputError, UsageError.
     """
     if path.is_dir():
-        return _read_folder(path, wanted)
+        return _read_folder(path, wanted, split)
     if not path.is_file():
         raise UsageError(f"--data {path}: this file does not exist{similar_file_hint(path) or '.'}")
     try:
@@ -252,11 +253,11 @@ def _read_parquet(paths: list[Path], wanted: ColumnSet) -> DataTable:
     return DataTable(rows=rows, columns=list(columns))
 
 
-def _read_folder(path: Path, wanted: ColumnSet) -> DataTable:
+def _read_folder(path: Path, wanted: ColumnSet, split: str) -> DataTable:
     """Read a folder written by `datasets`, or a folder of parquet files."""
     parquet = sorted(path.glob("*.parquet"))
     if parquet:
-        return _read_parquet(parquet, wanted)
+        return _read_parquet(_files_of_split(path, parquet, split), wanted)
     if not any((path / name).exists() for name in ("state.json", "dataset_dict.json")):
         raise InputError([f"{path}: neither a folder written by `datasets` nor one of parquet files"])
     import datasets
@@ -266,10 +267,31 @@ def _read_folder(path: Path, wanted: ColumnSet) -> DataTable:
     except (FileNotFoundError, OSError, ValueError) as error:
         raise InputError([f"{path}: {error}"]) from error
     if isinstance(loaded, datasets.DatasetDict):
-        if not loaded:
-            raise InputError([f"{path}: the folder has no split"])
-        loaded = next(iter(loaded.values()))
+        loaded = loaded[_choose_split(path, list(loaded), split)]
     return to_table(loaded, wanted)
+
+
+_SHARD = re.compile(r"-\d+-of-\d+$")
+"""The end of a file's name on the hub: `test-00000-of-00001`."""
+
+
+def _files_of_split(folder: Path, files: list[Path], split: str) -> list[Path]:
+    """Return the files whose names begin with the split. Files that are not named after splits are one table."""
+    by_split: dict[str, list[Path]] = {}
+    for file in files:
+        by_split.setdefault(_SHARD.sub("", file.stem), []).append(file)
+    if split in by_split or all(_SHARD.search(file.stem) for file in files):
+        return by_split[_choose_split(folder, list(by_split), split)]
+    return files
+
+
+def _choose_split(folder: Path, names: list[str], split: str) -> str:
+    """Return the name of the wanted split, or of the only one. Raises InputError."""
+    if not names:
+        raise InputError([f"{folder}: the folder has no split"])
+    if split in names or len(names) == 1:
+        return split if split in names else names[0]
+    raise InputError([f"{folder}: the folder has the splits {', '.join(names)}, but not {split}"])
 
 
 def to_table(loaded: datasets.Dataset, wanted: ColumnSet) -> DataTable:

@@ -96,7 +96,7 @@ def _read_source(
     path = data_path or _declared_file(benchmark, split)
     is_fetched = data_path is None and not source.data
     origin = source.url.rpartition("/")[2] if is_fetched else path.name  # the cache gives it another name
-    return read(path, wanted), origin, str(path)
+    return read(path, wanted, source.hub_split or split), origin, str(path)
 
 
 def _declared_file(benchmark: Benchmark, split: str) -> Path:

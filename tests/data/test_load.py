@@ -54,6 +54,7 @@ def write_parquet(path: Path) -> None:
 
 def write_parquet_folder(path: Path) -> None:
     path.mkdir()
+    (path / "dev-00000-of-00001.parquet").write_bytes(b"another split")
     write_parquet(path / "test-00000-of-00001.parquet")
 
 
@@ -68,7 +69,8 @@ def write_datasets_dictionary(path: Path) -> None:
     import datasets
 
     datasets.disable_progress_bars()
-    datasets.DatasetDict({"test": datasets.Dataset.from_list(ROWS)}).save_to_disk(str(path))
+    splits = {"dev": datasets.Dataset.from_list(ROWS[:1]), "test": datasets.Dataset.from_list(ROWS)}
+    datasets.DatasetDict(splits).save_to_disk(str(path))
 
 
 FORMATS: dict[str, Callable[[Path], None]] = {
@@ -255,6 +257,14 @@ def test_a_file_that_is_no_parquet_is_an_error_that_names_it(content: bytes, tmp
     path = tmp_path / "rows.parquet"
     path.write_bytes(content)
     assert problems(path)[0].startswith("rows.parquet: not a parquet file (")
+
+
+def test_a_folder_without_the_split_names_those_that_it_has(tmp_path: Path) -> None:
+    for name in ("dev", "validation"):
+        write_parquet(tmp_path / f"{name}-00000-of-00001.parquet")
+    with pytest.raises(InputError) as caught:
+        data.load(HUMANEVAL_V, "test", "v2", tmp_path, ["qid"])
+    assert caught.value.problems == [f"{tmp_path}: the folder has the splits dev, validation, but not test"]
 
 
 def test_a_folder_that_holds_no_rows_is_an_error_that_names_it(tmp_path: Path) -> None:
