@@ -11,7 +11,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from grader import resources
+from grader.cli import main
+from grader.errors import GradeError
+from grader.scorers import registry
 from tests.acceptance.command import Started, in_a_new_interpreter
 from tests.docs.commands import commands_of
 
@@ -77,17 +82,23 @@ def installed(site, monkeypatch):
 
 
 @pytest.fixture
-def grade(installed, tmp_path):
-    """Run the command in a folder with the benchmark `sums` and two prediction files."""
+def inputs(tmp_path):
+    """Make a folder with the benchmark `sums` and two prediction files."""
     folder = tmp_path / "sums"
     folder.mkdir()
     (folder / "benchmark.toml").write_text(DECLARATION)
     (folder / "questions.csv").write_text(QUESTIONS)
     (tmp_path / "before.json").write_text(json.dumps(BEFORE))
     (tmp_path / "after.json").write_text(json.dumps(AFTER))
+    return tmp_path
+
+
+@pytest.fixture
+def grade(installed, inputs):
+    """Run the command in the folder of the inputs."""
 
     def run(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        done = Started(*words, cwd=tmp_path).wait()
+        done = Started(*words, cwd=inputs).wait()
         assert done.returncode == code, done.stderr
         return done
 
@@ -207,14 +218,29 @@ def test_an_error_in_its_code_is_not_one_of_grade(grade, site, tmp_path, monkeyp
         ),
     ],
 )
-def test_what_breaks_its_results_file_is_refused(grade, site, tmp_path, monkeypatch, written, instead, message):
-    broken = tmp_path / "broken"
+def test_what_breaks_its_results_file_is_refused(inputs, site, monkeypatch, written, instead, message):
+    broken = inputs / "broken"
     shutil.copytree(PACKAGE / "grade_numeric", broken / "grade_numeric")
     code = broken / "grade_numeric" / "__init__.py"
     assert written in code.read_text()
     code.write_text(code.read_text().replace(written, instead))
-    monkeypatch.setenv("PYTHONPATH", f"{broken}{os.pathsep}{site}")
-    assert f"The scorer 'numeric' {message}" in grade("after.json", "-b", "sums", code=2).stderr
+    for folder in (*site.split(os.pathsep)[:1], str(broken)):
+        monkeypatch.syspath_prepend(folder)
+    monkeypatch.chdir(inputs)
+    _forget_package()
+    try:
+        refused = CliRunner().invoke(main, ["after.json", "-b", "sums"])
+    finally:
+        _forget_package()
+    assert isinstance(refused.exception, GradeError)
+    assert f"The scorer 'numeric' {message}" in str(refused.exception)
+
+
+def _forget_package():
+    """Let the process look for the package, and import it, anew."""
+    sys.modules.pop("grade_numeric", None)
+    registry.scorer.cache_clear()
+    resources.plugins.cache_clear()
 
 
 def test_the_scorer_of_the_page_works_as_typed(tmp_path, monkeypatch, root):
