@@ -201,8 +201,9 @@ class _TableReader:
     def _is_open(self, lines: list[str]) -> bool:
         """Return whether a row ends within quotes: then a delimiter appended to it starts no new cell."""
         text = "".join(lines).rstrip("\r\n")
-        plain, longer = (next(csv.reader([t], delimiter=self._delimiter), []) for t in (text, text + self._delimiter))
-        return bool(text) and longer != [*plain, ""]
+        cells = next(csv.reader([text], delimiter=self._delimiter), [])
+        cells_with_delimiter = next(csv.reader([text + self._delimiter], delimiter=self._delimiter), [])
+        return bool(text) and cells_with_delimiter != [*cells, ""]
 
     def _header(self, header: list[str] | None) -> list[str]:
         """Return the column names, of which no two are equal; raises InputError for a line that cannot be a header."""

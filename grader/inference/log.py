@@ -127,7 +127,10 @@ class Log:
         os.fsync(file.fileno())
 
     def _remember(self, record: RequestRecord, offset: int) -> None:
-        """Note where a reply stands, or why a request failed. Of several replies to a request, the first counts."""
+        """Note where a reply stands, or why a request failed. Of several replies to a request, the first counts.
+
+        A request that had a reply has not failed, whatever is logged of it before or behind the reply.
+        """
         key = record.qid, record.sample, record.stage
         self.usage += record.usage
         self.failures.pop(key, None)

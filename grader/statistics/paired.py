@@ -285,8 +285,8 @@ def interval(changes: Sequence[float], level: float) -> tuple[float, float]:
     """Return the interval of the mean change, in [-1, 1]; each end alone is a bound at half of 1 - level.
 
     Changes that are all -1, 0 or 1 get the score interval, which keeps its level if few items change. Others get the
-    union of the score interval and Hall's interval: the first one is conservative if few items change, the second one
-    if there are a few large changes among many small ones.
+    union of two intervals, each of which is wide enough where the other may not be: the score interval if few items
+    change, Hall's interval if a few large changes are among many small ones.
     """
     low, high = _score_interval(changes, level)
     if len(changes) > 1 and not all(change in {-1, 0, 1} for change in changes):
