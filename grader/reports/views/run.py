@@ -201,7 +201,9 @@ def _difference_cells(scorer: AnyScorer, sample: SampleResult, reply: str | None
     if (call := sample.explaining_call(sample.careful)) is not None:
         texts = (call.call, call.returned or "nothing", call.expected)
         source, returned, expected = (truncate(text.strip(), LONGEST_VALUE) for text in texts)
-        reasons.append(f"{source} returned {returned}, expected {expected}")
+        # A text that would be cut here, and that the reason has as a whole, is not repeated.
+        is_in_reason = len(call.returned or "") > LONGEST_VALUE and (call.returned or "") in reasons[0]
+        reasons.append(f"{source} returned {'this' if is_in_reason else returned}, expected {expected}")
     return [Cell(text=text) for text in (*verdicts, "; ".join(filter(None, reasons)))]
 
 
