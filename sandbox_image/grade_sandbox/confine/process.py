@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from typing import NoReturn
 
+    _Instruction = tuple[int, int, int, int]
+    """(operation, how many to skip if it holds, how many if not, operand)."""
+
 FILE = "main.py"
 """The name of a program's file, which `__file__` tells it; there is no such file."""
 MAX_FILE_BYTES = 16 << 20
@@ -117,22 +120,26 @@ _FCNTL_REFUSED = (1024, 1025, 1026)
 _AF_UNIX = 1
 
 
-def _if_equal(value: int, answer: int) -> list[tuple[int, int, int, int]]:
-    """Return the instructions that end the filter with an answer if what was loaded last equals a value."""
-    return [(_JEQ, 0, 1, value), (_RET, 0, 0, answer)]
+def _if_equal(value: int, *code: _Instruction) -> list[_Instruction]:
+    """Return code that runs if what was loaded last equals a value, and is skipped if not.
+
+    It ends with an answer: code behind it could not know what is loaded.
+    """
+    return [(_JEQ, 0, len(code), value), *code]
 
 
 def seccomp_program(machine: str) -> bytes | None:
     """Return the BPF program (bytes) that refuses dangerous calls with EPERM; None for an unknown machine.
 
-    Layout of its input: struct seccomp_data of linux/seccomp.h (nr at 0, arch at 4, args from 16). An instruction is
-    (operation, how many to skip if it holds, how many if not, operand). File locks (`flock`, and those of `fcntl`) do
-    nothing and succeed, so that programs that use them go on.
+    Layout of its input: struct seccomp_data of linux/seccomp.h (nr at 0, arch at 4, args from 16). File locks (`flock`,
+    and those of `fcntl`) do nothing and succeed, so that programs that use them go on.
     """
     if machine not in _ARCH:
         return None
     arch, column, clone, clone3, socket, fcntl, flock, prlimit = _ARCH[machine]
-    eperm, enosys, success = _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS, _ERRNO
+    allow, success, eperm, enosys = (
+        (_RET, 0, 0, answer) for answer in (_ALLOW, _ERRNO, _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS)
+    )
     fcntl_answers = [(command, success) for command in _LOCKS] + [(command, eperm) for command in _FCNTL_REFUSED]
     fcntl_code = [line for command, answer in fcntl_answers for line in _if_equal(command, answer)]
     code = [
@@ -142,32 +149,19 @@ def seccomp_program(machine: str) -> bytes | None:
         (_LD, 0, 0, 0),
         # The x32 calls of x86-64 would be a way around everything refused below.
         (_JGE, 0, 1, 0x40000000),
-        (_RET, 0, 0, eperm),
+        eperm,
         # clone3 hides its flags behind a pointer; without it the C library uses clone.
         *_if_equal(clone3, enosys),
-        (_JEQ, 0, 4, clone),
-        (_LD, 0, 0, 16),
-        (_JSET, 0, 1, _CLONE_FLAGS),
-        (_RET, 0, 0, eperm),
-        (_RET, 0, 0, _ALLOW),
-        (_JEQ, 0, 4, socket),
-        (_LD, 0, 0, 16),
-        *_if_equal(_AF_UNIX, _ALLOW),
-        (_RET, 0, 0, eperm),
+        *_if_equal(clone, (_LD, 0, 0, 16), (_JSET, 0, 1, _CLONE_FLAGS), eperm, allow),
+        *_if_equal(socket, (_LD, 0, 0, 16), *_if_equal(_AF_UNIX, allow), eperm),
         # A process may change its own limits, and not those of the process that starts it again and again.
-        (_JEQ, 0, 4, prlimit),
-        (_LD, 0, 0, 16),
-        *_if_equal(0, _ALLOW),
-        (_RET, 0, 0, eperm),
+        *_if_equal(prlimit, (_LD, 0, 0, 16), *_if_equal(0, allow), eperm),
         *_if_equal(flock, success),
-        (_JEQ, 0, 2 + len(fcntl_code), fcntl),
-        (_LD, 0, 0, 24),
-        *fcntl_code,
-        (_RET, 0, 0, _ALLOW),
+        *_if_equal(fcntl, (_LD, 0, 0, 24), *fcntl_code, allow),
     ]
     for number in sorted(number for numbers in _REFUSED_CALLS.values() if (number := numbers[column]) is not None):
         code += _if_equal(number, eperm)
-    code.append((_RET, 0, 0, _ALLOW))
+    code.append(allow)
     return b"".join(struct.pack("HBBI", *line) for line in code)
 
 

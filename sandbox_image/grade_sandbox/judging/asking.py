@@ -236,7 +236,10 @@ class Asker(values.Context):
             self.refuse(f"the tests pass a value that cannot be serialized: {error}")
 
     def ask(self, target: tuple[str, Any], *args: Any, **kwargs: Any) -> Any:
-        """Make a call; return its value, or raise its exception."""
+        """Make a call; return its value, or raise its exception.
+
+        After the first UnconfirmedError, every call raises that one: tests that catch it must not go on.
+        """
         if self.error is not None:
             raise self.error
         try:
@@ -259,7 +262,7 @@ class Asker(values.Context):
         self.state.apply_effects(reply.printed, reply.consumed)
         value = reply.value
         if reply.outcome == RETURNED:
-            # A constant of the program is no answer. So calls may depend on it, and it is not altered.
+            # What the program defines as a constant is never altered: it is not the answer of a function.
             value = self._answers[number] = value if target[0] == "value" else self.alter(value)
             # An argument that is returned is an object of the tests, whose contents are sent as before.
             is_argument = any(value is argument for argument in (*args, *kwargs.values()))

@@ -196,6 +196,7 @@ def _comparison_function(spec: Compare) -> Callable[[Pair, Any, Any], Verdicts]:
         return _checker_function(spec["checker"])
     if "evalplus" in spec:
         settings = spec["evalplus"]
+        # A tolerance that one answer sets holds for all later ones of its group: base inputs, or others.
         for_base, for_others = (
             EvalPlus(spec["function"], settings["tolerance"], is_mbpp=settings["is_mbpp"]) for _ in range(2)
         )
@@ -203,9 +204,8 @@ def _comparison_function(spec: Compare) -> Callable[[Pair, Any, Any], Verdicts]:
         def by_evalplus(pair: Pair, expected: Any, answer: Any) -> Verdicts:
             comparer = for_base if pair["number"] < settings["base"] else for_others
             arguments = values.read(pair["input"])[1] if "input" in pair else ()
+            # Also an answer that is known to be the expected one (`same`) is compared: it may set that tolerance.
             verdicts = comparer.verdicts(arguments, expected, answer)
-            # Also an answer that is known to be the expected one is compared, because it may set the tolerance of later
-            # ones.
             return Verdicts(True, True) if pair.get("same") else verdicts
 
         return by_evalplus
