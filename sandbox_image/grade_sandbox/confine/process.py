@@ -99,8 +99,8 @@ _REFUSED_CALLS: dict[str, tuple[int, int | None]] = {
     # All programs of the machine share one small number of asynchronous requests, also those outside of sandboxes.
     "io_setup": (206, 0),
     # Data in a socket's buffer is memory that no process is charged for, so buffers may not grow. Nor may a pipe hold a
-    # page of memory: with 4 kB of a huge page, it keeps 2 MB that its process has given back.
-    "setsockopt": (54, 208), "vmsplice": (278, 75),
+    # page of memory or of a file: with 4 kB of a huge page, it keeps 2 MB that its process has given back.
+    "setsockopt": (54, 208), "vmsplice": (278, 75), "splice": (275, 76), "sendfile": (40, 71),
 }  # fmt: skip
 """System call -> its number on x86-64 and on ARM; None: the call does not exist there."""
 _ARCH = {

@@ -171,6 +171,25 @@ def solution(x):
             area.close()
     raise ValueError("held more than a gigabyte")
 """,
+    "huge-pages-of-files-in-pipes": """
+import ctypes, mmap, os
+def solution(x):
+    libc, size = ctypes.CDLL(None, use_errno=True), 2 << 20
+    libc.mmap.restype = ctypes.c_void_p
+    area = mmap.mmap(-1, 2 * size)
+    place = (ctypes.addressof(ctypes.c_char.from_buffer(area)) + size - 1) // size * size
+    for _ in range(40):
+        write_end = os.pipe()[1]
+        for _ in range(16):
+            with open("/dev/shm/file", "w+b") as file:
+                file.truncate(size)
+                libc.mmap(ctypes.c_void_p(place), ctypes.c_size_t(size), 3, 0x11, file.fileno(), ctypes.c_long(0))
+                ctypes.memset(place, 1, size)
+                libc.madvise(ctypes.c_void_p(place), ctypes.c_size_t(size), 25)
+                os.sendfile(write_end, file.fileno(), 0, 4096)
+                file.truncate(0)
+    raise ValueError("held more than a gigabyte")
+""",
     "sockets-of-many-children": """
 import os, socket, time
 def fill():
