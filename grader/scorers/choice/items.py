@@ -6,7 +6,7 @@ import random
 import re
 import string
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import msgspec
 
@@ -255,7 +255,7 @@ def _gold_cell(row: Row, benchmark: ChoiceBenchmark) -> str | None:
     answer, letters = cell(row.get(benchmark.columns.answer or "")), benchmark.letters
     if answer is not None and (bracketed := _BRACKETED.fullmatch(answer.strip())) and bracketed[1] in letters:
         answer = bracketed[1]
-    labels = _labels(row.get(benchmark.columns.options or ""))
+    labels = _labels(parse_collection(row.get(benchmark.columns.options or "")))
     if answer is not None and benchmark.answer_from is not None and answer.isdecimal():
         labels = [str(number) for number in range(benchmark.answer_from, benchmark.answer_from + len(letters))]
     return letters[labels.index(answer)] if answer in labels[: len(letters)] else answer
@@ -270,10 +270,14 @@ def _gold_letters(answer: str | None, options: Mapping[str, str]) -> str | None:
 
 
 def _labels(options: object) -> list[str]:
-    """Return the labels of options that are `{"text": [...], "label": [...]}`, as in ARC; else none."""
-    if isinstance(options, dict) and set(options) == {"text", "label"}:
-        return [str(label) for label in options["label"]]
-    return []
+    """Return the labels of options in ARC's form; else none."""
+    labels = options["label"] if _is_arc_form(options) else None
+    return [str(label) for label in labels] if isinstance(labels, list) else []
+
+
+def _is_arc_form(options: object) -> TypeGuard[dict[str, object]]:
+    """Whether options are `{"text": [...], "label": [...]}`."""
+    return isinstance(options, dict) and set(options) == {"text", "label"}
 
 
 def _advice(answer: str, options: Mapping[str, str], first: int | None) -> str:
@@ -291,7 +295,7 @@ def _advice(answer: str, options: Mapping[str, str], first: int | None) -> str:
     )
     if candidates:
         return f"; write the letter of the option: {candidates}; or set answer_from in the benchmark.toml"
-    is_letter = re.fullmatch("[A-Z]", answer)  # of a missing option: the options are what is wrong
+    is_letter = re.fullmatch("[A-Z]", answer)  # that no option has: then the options are wrong, not the answer
     return "" if is_letter else "; write the letter of an option"
 
 
@@ -315,7 +319,7 @@ def _options(row: Row, question: str, benchmark: ChoiceBenchmark) -> dict[str, s
 
 def options_by_letter(content: object, letters: str) -> dict[str, str]:
     """Return a cell with all options as letter -> text, without empty ones; raises ValueError if there are too many."""
-    if isinstance(content, dict) and _labels(content):
+    if _is_arc_form(content):
         content = content["text"]
     if isinstance(content, dict):
         return {str(key): text for key, value in content.items() if (text := cell(value)) is not None}
@@ -508,7 +512,7 @@ def verdict(item: Task, read: ChoiceReading) -> Reading:
 
 
 def _reading(outcome: Outcome, letter: str | None, choice: ChoiceReading) -> Reading:
-    """Return a choice, judged; `letter`: the option that counts, None if there is none."""
+    """Return the reading of a choice with this outcome. `letter`: the option that counts, None if there is none."""
     return Reading(
         outcome=outcome,
         credit=int(outcome is Outcome.CORRECT),

@@ -72,6 +72,8 @@ def with_options(**declared: Any) -> ChoiceBenchmark:
         (["red", "blue"], "1", 1, "A"),
         ({"text": ["red", "blue"], "label": ["A", "B"]}, "B", None, "B"),
         ({"text": ["red", "blue"], "label": ["1", "2"]}, "2", None, "B"),
+        ('{"text": ["red", "blue"], "label": ["1", "2"]}', "2", None, "B"),
+        ({"text": ["red", "blue"], "label": None}, "B", None, "B"),
         (["A) red", "B) blue"], "A", None, "A"),
         (["(A) red", "(B)  blue"], "A", None, "A"),
     ],
