@@ -154,7 +154,7 @@ _PLACEHOLDER_LIKE = re.compile(r"(?<![\w\\^{}])\{([A-Za-z_]\w*)\}(?!\})")
 
 
 def _fill(template: str, fields: Mapping[str, str], answer: str) -> str:
-    """Return a template with its placeholders replaced, all at once: those in an answer are text."""
+    """Return a template with its placeholders replaced, all at once: what looks like one in an answer stays."""
     values = {name: _clean(text, FIELD_LIMIT) for name, text in fields.items()}
     values["answer"] = _fenced(answer)
     names = "|".join(map(re.escape, values))
@@ -162,7 +162,7 @@ def _fill(template: str, fields: Mapping[str, str], answer: str) -> str:
 
 
 def _fenced(answer: str) -> str:
-    """Return an answer between marks that it cannot imitate, because they have a hash of it."""
+    """Return an answer between marks that it cannot imitate, because they contain its hash."""
     code = hashlib.sha256(answer.encode("utf-8", errors="replace")).hexdigest()[:16]
     body = _clean(answer, ANSWER_LIMIT).replace(code, "")
     return f"----- BEGIN ANSWER {code} -----\n{body}\n----- END ANSWER {code} -----"

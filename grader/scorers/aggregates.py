@@ -165,7 +165,7 @@ def _credits(side: Side, group: str | None) -> tuple[dict[str, float], dict[str,
 def _main_observations(
     samples: list[SampleResult], reading: ReadingName, aggregation: Aggregation, fewest_parts: int
 ) -> list[Observation]:
-    """Return one observation per task or unit; none if the metric is of fewer means than `fewest_parts`.
+    """Return one observation per task or unit; none if the metric averages fewer means than `fewest_parts`.
 
     A value is a pseudo-value, `metric + n * influence`: the mean of all n is the metric, and their spread gives its
     standard error.

@@ -192,7 +192,7 @@ def _span_of_question(text: str, question: str, headings: list[tuple[int, int]])
     ends = [start for start, _ in headings[1:]] + [len(text)]
     question_words = frozenset(_WORDS.findall(question.lower()))
     for (_, start), end in zip(headings, ends, strict=True):
-        # The question with other blanks and marks has room in so many characters. The answer behind it is left out.
+        # So many characters hold the question, even with more blanks and marks. What follows is its answer.
         if _begins_with_question(text[start : min(end, start + 2 * len(question) + 40)], question_words):
             return start, end
     before_first = headings[0][0]

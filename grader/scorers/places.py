@@ -376,10 +376,8 @@ def sentences(reply: OwnWords) -> list[Claim]:
     """Return the sentences that can answer, the likeliest first; of equal ones, the last."""
     if reply.is_cut or not reply.sentences:
         return []
-    spans = (
-        reply.sentences[:_MAX_CLAIMS] + reply.sentences[_MAX_CLAIMS:][-_MAX_CLAIMS:]
-    )  # the first and the last, each once
-    ranked = sorted(spans, key=lambda span: (_answer_score(reply, span), span), reverse=True)
+    first, last = reply.sentences[:_MAX_CLAIMS], reply.sentences[_MAX_CLAIMS:][-_MAX_CLAIMS:]
+    ranked = sorted(first + last, key=lambda span: (_answer_score(reply, span), span), reverse=True)
     return [
         Claim("sentence", "sentence", *span, outer_span=span) for span in ranked if span[1] - span[0] <= _MAX_LENGTH
     ]

@@ -64,7 +64,7 @@ def scorer_of(report: Report) -> AnyScorer:
 
 
 def check_output(name: str, output: ScorerOutput) -> None:
-    """Raise UsageError if the scorer of another package gives what its results file could not be read with."""
+    """Raise UsageError if the output of another package's scorer could not be read again from a results file."""
     if name in _BUILT_IN:
         return
     kind = scorer(name)

@@ -179,8 +179,8 @@ def _clause_polarity(clause: str, question_words: list[str], earlier: list[str],
     if not negations:
         return "yes" if _is_all(words, question_words, has_pronoun=has_pronoun) else "unrelated"
     before, denied = _content_words(clause[: negations[0].start()]), _content_words(clause[negations[0].end() :])
-    # A word of the question must follow the negation at once, and the question's last word behind it: "he is not
-    # outside" does not deny "Is he in the car?".
+    # The first word behind the negation must be one of the question's, and the question's last word must follow, too:
+    # "he is not outside" does not deny "Is he in the car?".
     is_question_denied = bool(denied) and denied[0] in question_words and question_words[-1] in denied
     subject = [word for word in before or earlier if word not in denied]
     denies = is_question_denied and _is_all([*subject, *denied], question_words, has_pronoun=has_pronoun)

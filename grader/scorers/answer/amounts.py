@@ -39,8 +39,8 @@ _NUMERALS = {
     )
     for word in words.split()
 }
-"""Numerals of other languages, without words that English has, too ("due", "six"). A public report needs them, none of
-19,257 replies."""
+"""Numerals of other languages, without words that English has, too ("due", "six"). A public report needs them; none of
+19,257 replies has one."""
 _NUMERAL = Pattern(rf"\b(?:{'|'.join(_NUMERALS)})\b", 2)
 
 

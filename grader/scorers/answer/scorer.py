@@ -191,7 +191,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None
     ) -> dict[str, float | None] | None:
-        """Return the value of each question, as in `Scorer`; for accuracy and maj@k weighted, as the metrics are.
+        """Return the value of each question, as in `Scorer`. For accuracy and maj@k, it is weighted as in the metric.
 
         The weight is how often the question counts in the group: see `counted_in`.
         """

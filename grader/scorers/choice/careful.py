@@ -52,7 +52,7 @@ class Problem(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """The options that a claim names; with no letters, it says that there is no answer."""
+    """The options that a claim names. Without letters, the claim says that no option is the answer."""
 
     letters: frozenset[str]
     start: int
@@ -137,7 +137,7 @@ class ChoiceReader:
         return is_same or is_narrowed or is_text_of_last
 
     def prefer_claim_without_problem(self, selection: Selection) -> Selection:
-        """Return the selection; if it has a problem, one of the same letters from a claim without a problem, if any."""
+        """Return a selection without a problem: this one, or the first of the same letters; without any, this one."""
         if selection.problem is None:
             return selection
         others = (self.value(claim) for claim in claims(self.reply))
@@ -146,7 +146,7 @@ class ChoiceReader:
         )
 
     def value(self, claim: Claim) -> Selection | None:
-        """Return the options that a claim names; None if it names none."""
+        """Return the options that a claim names; None if it names none. See `places` for the forms of claims."""
         if claim.is_cut:
             return None
         match claim.form:
@@ -154,16 +154,16 @@ class ChoiceReader:
                 return self._select_in_container(claim)
             case "declaration" | "choice" | "conclusion":
                 selection = self._select_before_form(claim) if claim.is_before else self._select_after_form(claim)
-                return selection if claim.form == "declaration" else self._unless_echo(selection)
+                return selection if claim.form == "declaration" else self._unless_all_options(selection)
             case "line":
-                return self._unless_echo(self._select_in_line(claim))
+                return self._unless_all_options(self._select_in_line(claim))
             case "body":
                 return self._select_in_body(claim)
             case _:
                 return self._select_in_sentence(claim)
 
-    def _unless_echo(self, selection: Selection | None) -> Selection | None:
-        """Return what is selected, unless it is all options: then the question is repeated."""
+    def _unless_all_options(self, selection: Selection | None) -> Selection | None:
+        """Return what is selected; None for all options, because they are only repeated from the question."""
         if selection is None or self.options.several or len(selection.letters) == 1:
             return selection
         return None if selection.letters == set(self.options.letters) else selection
@@ -206,7 +206,7 @@ class ChoiceReader:
         start = claim.start
         is_declaration = claim.form == "declaration"
         whole = _select_whole(self.unmarked[start : claim.end], start, self.options)
-        # What follows would read only the first of several letters, and no number of an option.
+        # The code below would take only the first of several letters, and does not read the number of an option.
         if whole is not None and (len(whole.letters) > 1 or (whole.rule == "ordinal" and is_declaration)):
             return whole
         filler = wordings.FILL_START.match(self.lower, start)
@@ -304,10 +304,14 @@ class ChoiceReader:
         return self._select_marked_label(label, end) if is_first else None
 
     def _select_line_text(self, claim: Claim, start: int, end: int) -> Selection | None:
-        """Return the option whose text is the first line, or the last line behind a blank one."""
+        """Return the option whose text is the first line, or the last one if the line above it is blank.
+
+        `start`, `end`: the line without its bullet and marks.
+        """
         before = self.lower[: claim.start]
         is_first = not before.strip()
-        line_above = before.rpartition("\n")[0].rpartition("\n")[2]
+        text_above, _, _ = before.rpartition("\n")
+        line_above = text_above.rpartition("\n")[2]
         is_last = not line_above.strip() and not self.lower[claim.end :].strip()
         letters = self.options.letters_with_text(self.unmarked[start:end]) if is_first or is_last else []
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
@@ -361,13 +365,13 @@ class ChoiceReader:
         letters = self.options.combined(frozenset[str]().union(*(label.letters for label in labels)))
         if len(letters) > 1 and len(labels) > 1 and not self.options.several:
             return None
-        return self._unless_echo(self._select_label(labels[-1], "conclusion")._replace(letters=letters))
+        return self._unless_all_options(self._select_label(labels[-1], "conclusion")._replace(letters=letters))
 
     def _select_in_sentence(self, claim: Claim) -> Selection | None:
         """Return the only option that a sentence names. Of a long reply, only the last sentences can answer.
 
-        A sentence that does not begin with a conclusion ("so ...") has rivals, which must not name another option: the
-        last sentences, or in a short reply those with as many words of the question.
+        If the sentence does not begin with a conclusion ("so ..."), no other of the last sentences may name another
+        option; in a short reply, no other sentence with at least as many words of the question.
         """
         if claim.rule == "conclusion":  # it stands behind a form with a value, and that is the answer
             return None
@@ -440,9 +444,8 @@ class ChoiceReader:
         # Options that combine others or statements are chosen by letters or numbers, not by quoting a part of them.
         if self.options.is_combined(letter) or self.options.has_statements:
             return True
-        return self.options.may_mean_longer_option(letter, self.lower[start:end]) or self._is_label_denied(
-            letter, start
-        )
+        is_part = self.options.may_mean_longer_option(letter, self.lower[start:end])
+        return is_part or self._is_label_denied(letter, start)
 
     def _asserted_texts(self, texts: Iterable[OptionText]) -> list[OptionText]:
         """Return the texts that are asserted; if the question asks for what is not so, those that are denied."""
@@ -472,7 +475,7 @@ class ChoiceReader:
     def _select_by_verdicts(self) -> Selection | None:
         """Return the only option that a list of the options calls right.
 
-        A line that only copies an option, whose text is "right", is no verdict.
+        A line that copies an option is no verdict, even if the option's text has the word "right".
         """
         lines = [*wordings.VERDICTS.finditer(self.lower)]
         right_lines = [line for line in lines if wordings.RIGHT.search(line[0]) and not wordings.WRONG.search(line[0])]

@@ -151,7 +151,7 @@ class _Finder:
 
     @heuristic(34, False)
     def _is_in_a_phrase(self, letter: _Letter) -> bool:
-        """Whether a letter is of "N/A", or a small one that begins a phrase ("a dog") with no "option" before it."""
+        """Whether a letter is part of "N/A", or a small one that begins a phrase ("a dog") without "option" before."""
         start, end, lower = letter.start, letter.end, self.lower
         if "n/a" in (lower[start - 2 : end], lower[start : end + 2]):
             return True
@@ -186,7 +186,7 @@ class _Finder:
 
     @heuristic("g5-mc-article-a", None)
     def _small_label(self, letter: _Letter, label: Label) -> Label | None:
-        """Return a small letter's label if it is named, or the content of a form; one that begins a line must be alone.
+        """Return a small letter's label: named, or the content of a form. At the beginning of a line it must be alone.
 
         There is none where the question has parts with small letters.
         """

@@ -135,7 +135,10 @@ class ChoiceOptions:
     # --- texts ---
 
     def letters_with_text(self, text: str) -> list[str]:
-        """Return the letters of the options that are a text: as it is, else without marks, articles and LaTeX."""
+        """Return the letters of the options that are a text: as it is, else without marks, articles and LaTeX.
+
+        Else the letter of the only option that is the same number.
+        """
         if len(text.strip()) > _LONGER_FORM * self.longest + _MARGIN:
             return []
         exact = " ".join(text.split())

@@ -14,9 +14,11 @@ ALLOW_INCOMPLETE_INPUT = 0x4000
 """CPython's flag of this name, as in `codeop`: a statement that could go on is not the same as an invalid one."""
 MAX_JOINED = 60
 """Maximum number of lines without indentation in one statement: texts and brackets over several lines."""
-MAX_PARSED, PER_ATTEMPT = 2_000_000, 50
-"""Maximum number of characters to parse for one text, and for how many an attempt to parse a statement counts. The nth
-attempt at a statement counts n times, because it parses the lines of those before again. All take about a second."""
+MAX_PARSED = 2_000_000
+"""Maximum number of characters to parse for one text; takes about a second."""
+PER_ATTEMPT = 50
+"""Characters for which an attempt to parse a statement counts, in addition to its own. The second attempt counts twice,
+the third three times, because each parses the earlier lines again."""
 _CONTINUES = re.compile(r"\s|$|#|(?:else|elif|except|finally)\b|[)\]}]")
 """The beginning of a line that may belong to the statement above it."""
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def forms(reply: str) -> Iterator[str]:
     """Yield the forms of a reply in which a program is looked for: as it stands, and changed in several ways.
 
-    What stands before another question comes first, then the whole reply; both without reasoning, which comes last.
+    What stands before another question comes first, then the whole reply, both without reasoning; last, with it.
     """
     answer = without_chat_marks(_without_reasoning(reply))
     to_this_question = _ANOTHER_QUESTION.split(answer, maxsplit=1)[0]

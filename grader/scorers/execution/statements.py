@@ -62,7 +62,7 @@ def statements(source: str) -> tuple[Statement, ...]:
 
 
 def _is_prose(statement: Statement, known_names: frozenset[str]) -> bool:
-    """Whether a statement is prose: a label (`Note: text`), or words with one that nobody defines."""
+    """Whether a statement is prose: a label (`Note: text`), or an expression with a name that nothing defines."""
     if isinstance(statement.node, ast.AnnAssign):
         return statement.node.value is None
     return isinstance(statement.node, ast.Expr) and is_noop(statement.node) and not statement.used <= known_names

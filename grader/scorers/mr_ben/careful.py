@@ -188,7 +188,7 @@ def _claim_text(reply: OwnWords, raw_text: str, claim: Claim) -> str:
 def _verdict_with_step(verdict: Settled[Stance] | None, step: str | None) -> tuple[Correctness | None, str, str]:
     """Return the verdict, its rule, and why there is none.
 
-    If no verdict can be read, also not under its heading, a named step decides: it says that there is a mistake.
+    If there is no verdict, or its heading has none that can be read, a named step says that there is a mistake.
     """
     names_step = step is not None and step != NOT_APPLICABLE
     if verdict is None or verdict.value is None:

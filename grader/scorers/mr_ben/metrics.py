@@ -71,9 +71,10 @@ def facts_by_subject(
     other_samples: Iterable[SampleResult] = (),
     other_reading: ReadingName | None = None,
 ) -> FactsBySubject:
-    """Return the data from which the metrics are computed; raises InputError.
+    """Return the data from which the metrics are computed; raises InputError for a sample without a subject.
 
-    Rows that are unscored in the samples of another run, in `other_reading`, are unscored here, too.
+    What is unscored in the samples of another run, in `other_reading`, is unscored here, too: a part that no judge
+    decided, or a whole row without a response (`lost`).
     """
     other_rows = {
         (sample.qid, sample.sample): facts_of(sample).row(other_reading or reading) for sample in other_samples
