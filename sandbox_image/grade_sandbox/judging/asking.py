@@ -262,7 +262,7 @@ class Asker(values.Context):
         self.state.apply_effects(reply.printed, reply.consumed)
         value = reply.value
         if reply.outcome == RETURNED:
-            # What the program defines as a constant is never altered: it is not the answer of a function.
+            # Only answers are altered, because calls of the tests may depend on a constant of the program.
             value = self._answers[number] = value if target[0] == "value" else self.alter(value)
             # An argument that is returned is an object of the tests, whose contents are sent as before.
             is_argument = any(value is argument for argument in (*args, *kwargs.values()))

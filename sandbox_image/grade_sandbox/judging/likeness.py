@@ -372,7 +372,7 @@ def _is_of_family(expected: Any, returned: Any) -> bool:
 # --- controls ---
 
 _NO_CONTROL = object()
-"""Stands for a control that is one of the two answers, so that tests may accept it."""
+"""Stands for a control that the reference or the program has answered, because tests may accept that."""
 _ANOTHER_ERROR = type("AnotherError", (Exception,), {})
 """An exception that no test names."""
 
@@ -401,7 +401,7 @@ def _controls(place: Place, *, replaces_reference: bool) -> list[Any]:
         controls = [] if _is_of_family(*answers) else [_ANOTHER_ERROR("another")]
     else:
         controls = [True] if replaced.family == NONE else [False, [], None]
-    # Tests may accept a value that one of the two answered, so it is no control. The others keep their positions.
+    # None is left out, because the position of a control is the number of its round.
     return [_NO_CONTROL if any(are_same(control, one) for one in answers) else control for control in controls]
 
 

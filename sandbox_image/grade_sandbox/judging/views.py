@@ -103,7 +103,7 @@ _MAX_RANGE = 100_000
 
 
 def _other_view(value: Any, cls: type[Any]) -> View:
-    """Describe a value that is no atom, container, array or table."""
+    """Describe a named tuple, an exception, a class, a date, a function, or another object."""
     if isinstance(value, tuple):  # a named one: plain ones are containers
         fields = list(getattr(cls, "_fields", range(len(value))))
         return View(OBJECT, "record", cls.__name__, keys=fields, parts=[*value])

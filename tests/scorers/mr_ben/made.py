@@ -91,6 +91,13 @@ RIGHT = {
 }
 
 
+def run_math(place: Path, texts: dict[str, str] = RIGHT, *, judged: str | None = None, **options: Any) -> Report:
+    """Grade responses to the rows of MATH. `judged`: the judge's reply about q2/m; of RIGHT, no other row needs one."""
+    if judged is not None:
+        options["judge_replies"] = replies(place, {"q2/m": judged})
+    return run(predictions(place, texts), folder(place / "data", math=MATH), **options)
+
+
 def facts_of_run(report: Report) -> MrBenRunFacts:
     """What the scorer keeps of a run."""
     return facts_as(MrBenRunFacts, report.facts)

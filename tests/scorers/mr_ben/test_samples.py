@@ -12,27 +12,14 @@ from grader.results import READINGS, JudgeProvenance
 from grader.scorers.mr_ben.facts import facts_of
 from tests.conftest import ROOT
 from tests.models.server import ModelServer, fail, say
-from tests.scorers.mr_ben.made import (
-    MATH,
-    RIGHT,
-    YES,
-    facts_of_run,
-    folder,
-    metric,
-    metrics_of,
-    predictions,
-    replies,
-    run,
-)
+from tests.scorers.mr_ben.made import RIGHT, YES, facts_of_run, metric, metrics_of, run_math
 
 
 def test_a_row_without_a_prediction_is_an_error_or_wrong(tmp_path: Path) -> None:
-    data = folder(tmp_path / "data", math=MATH)
     texts = {qid: text for qid, text in RIGHT.items() if qid != "q1/m"}
-    path, judged = predictions(tmp_path, texts), replies(tmp_path, {"q2/m": YES})
     with pytest.raises(InputError, match=r'1 of 4 rows without a prediction: "q1/m"'):
-        run(path, data, judge_replies=judged)
-    report = run(path, data, judge_replies=judged, missing="wrong")
+        run_math(tmp_path, texts, judged=YES)
+    report = run_math(tmp_path, texts, judged=YES, missing="wrong")
     assert [s.qid for s in report.samples] == ["q1/m", "q2/m", "q3/m", "q4/m"]
     absent = report.samples[0]
     assert (absent.careful.outcome, absent.careful.detail) == ("no_answer", "there is no prediction")
@@ -40,15 +27,15 @@ def test_a_row_without_a_prediction_is_an_error_or_wrong(tmp_path: Path) -> None
         got = metrics_of(report, reading)
         assert (got["recall"], got["parse_success_rate"], got["acc_reason"]) == (0, 75, 50)
     assert [note.text for note in report.notes] == ["1 of 4 rows have no prediction and count as wrong."]
-    again = grade(path, Options(benchmark="mr-ben", data=data, score_only=True), Silent()).report
+    options = Options(benchmark="mr-ben", data=tmp_path / "data", score_only=True)
+    again = grade(tmp_path / "preds.json", options, Silent()).report
     assert again == report
 
 
 def test_the_judge_is_asked_only_where_its_word_can_matter(tmp_path: Path) -> None:
     """Wrong verdicts, wrong steps and solutions that are correct need no judge."""
-    data = folder(tmp_path / "data", math=MATH)
     with ModelServer.playing(say(YES)) as server:
-        report = run(predictions(tmp_path, RIGHT), data, judge_model="m", judge_base_url=server.url)
+        report = run_math(tmp_path, judge_model="m", judge_base_url=server.url)
     assert len(server.asked) == 1
     for shown in ("What is q2?", "Step 1: one\nStep 2: two", "two is not it", "it is not two"):
         assert shown in server.asked[0].prompt
@@ -62,9 +49,8 @@ def test_the_judge_is_asked_only_where_its_word_can_matter(tmp_path: Path) -> No
 
 def test_a_judge_that_is_never_readable_leaves_the_careful_reason_unscored_between_bounds(tmp_path: Path) -> None:
     """Officially such a reply is an error without credit, never retried."""
-    data = folder(tmp_path / "data", math=MATH)
     with ModelServer.playing(say("hm")) as server:
-        report = run(predictions(tmp_path, RIGHT), data, judge_model="m", judge_base_url=server.url)
+        report = run_math(tmp_path, judge_model="m", judge_base_url=server.url)
     assert len(server.asked) == 3
     assert report.unscored == 1
     assert [(s.official.outcome, s.careful.outcome) for s in report.samples][1] == ("wrong", "unscored")
@@ -75,14 +61,12 @@ def test_a_judge_that_is_never_readable_leaves_the_careful_reason_unscored_betwe
 
 @pytest.mark.parametrize("judged", ["none", "unreachable"])
 def test_without_a_judges_word_what_hangs_on_it_is_unscored_in_both_readings(tmp_path: Path, judged: str) -> None:
-    data = folder(tmp_path / "data", math=MATH)
-    path = predictions(tmp_path, RIGHT)
     if judged == "none":
-        report = run(path, data)
+        report = run_math(tmp_path)
         assert report.notes[0].text.startswith("No judge: rows whose error reason had to be judged are unscored.")
     else:
         with ModelServer.playing(fail(429, code="insufficient_quota")) as server:
-            report = run(path, data, judge_model="m", judge_base_url=server.url)
+            report = run_math(tmp_path, judge_model="m", judge_base_url=server.url)
         assert ", 1 question without a reply; " in report.notes[0].text
     for reading in READINGS:
         assert report.samples[1].reading(reading).outcome == "unscored"
@@ -95,18 +79,15 @@ def test_without_a_judges_word_what_hangs_on_it_is_unscored_in_both_readings(tmp
 
 @pytest.mark.parametrize(("word", "reason"), [("Correct", 50), ("right.", 50), ("wrong", 0), ("Incorrect", 0)])
 def test_a_persons_verdict_in_one_word_holds_in_both_readings(tmp_path: Path, word: str, reason: float) -> None:
-    data = folder(tmp_path / "data", math=MATH)
-    report = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": word}))
+    report = run_math(tmp_path, judged=word)
     assert [metrics_of(report, reading)["acc_reason"] for reading in READINGS] == [reason, reason]
     assert report.unscored == 0
 
 
 def test_a_declared_template_replaces_the_wording(tmp_path: Path) -> None:
-    data = folder(tmp_path / "data", math=MATH)
     declaration = (ROOT / "benchmarks" / "mr-ben" / "benchmark.toml").read_text()
     wording = "{question}|{solution}|{first_error_step}|{error_reason}|{answer}"
     (tmp_path / "benchmark.toml").write_text(f'judge_prompt = "{wording}"\n{declaration}')
-    path = predictions(tmp_path, RIGHT)
     with ModelServer.playing(say(YES)) as server:
-        run(path, data, benchmark=str(tmp_path), judge_model="m", judge_base_url=server.url)
+        run_math(tmp_path, benchmark=str(tmp_path), judge_model="m", judge_base_url=server.url)
     assert server.asked[0].prompt.startswith("What is q2?|Step 1: one\nStep 2: two|2|two is not it|-----")

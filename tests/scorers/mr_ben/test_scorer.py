@@ -31,6 +31,7 @@ from tests.scorers.mr_ben.made import (
     response,
     row,
     run,
+    run_math,
 )
 
 SAMPLE = ROOT / "benchmarks" / "mr-ben" / "sample"
@@ -71,8 +72,7 @@ def test_a_subject_of_which_nothing_is_scored_has_no_metrics_and_is_in_no_mean(t
 
 
 def test_all_metrics_and_counts_of_a_subject(tmp_path: Path) -> None:
-    data = folder(tmp_path / "data", math=MATH)
-    report = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": YES}))
+    report = run_math(tmp_path, judged=YES)
     # tp 1, tn 2, fp 0, fn 1: mcc = 2 / sqrt(1 * 2 * 2 * 3)
     wanted = {
         "mr_score": 20 * 0.577350 + 15 + 25, "mcc": 57.735027, "acc_step": 50, "acc_reason": 50, "precision": 100,
@@ -108,8 +108,7 @@ def test_all_metrics_and_counts_of_a_subject(tmp_path: Path) -> None:
 def test_a_model_with_one_answer_gets_a_score(
     tmp_path: Path, text: str, precision: float, recall: float, parsed: float
 ) -> None:
-    data = folder(tmp_path / "data", math=MATH)
-    report = run(predictions(tmp_path, dict.fromkeys(RIGHT, text)), data, judge_replies=replies(tmp_path, {"q2/m": NO}))
+    report = run_math(tmp_path, dict.fromkeys(RIGHT, text), judged=NO)
     step = 50 if "Step 2" in text else 0
     never = -100 if not parsed else 0  # officially what is not read counts as the wrong class
     for reading in READINGS:
@@ -166,8 +165,7 @@ def test_an_official_result_file_is_rescored_by_itself(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     path.write_text(json.dumps({"math": scored(MATH, RIGHT, {"q2/m": YES})}))
     report = run(path, None)
-    data = folder(tmp_path / "data", math=MATH)
-    plain = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": YES}))
+    plain = run_math(tmp_path, judged=YES)
     assert (report.metrics, report.samples, report.unscored) == (plain.metrics, plain.samples, 0)
     assert report.provenance.judge == JudgeProvenance(source="replies from the predictions")
     assert (report.provenance.data, report.provenance.data_is_carried) == ("run.json", True)
@@ -178,12 +176,12 @@ def test_an_official_result_file_is_rescored_by_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize("raw", ["", None])
 def test_an_empty_recorded_reply_of_the_judge_earns_no_official_credit(tmp_path: Path, raw: str | None) -> None:
     """The published calculation reads it as an error without credit; a careful reader does not know."""
-    path, data = tmp_path / "run.json", folder(tmp_path / "data", math=MATH)
+    path = tmp_path / "run.json"
     path.write_text(json.dumps({"math": scored(MATH, RIGHT, {"q2/m": raw})}))
     report = run(path, None)
     official, careful = (metric(report, "acc_reason", reading) for reading in READINGS)
     assert (official.value, official.bounds) == (0, msgspec.UNSET)
     assert (careful.value, careful.bounds) == (None, (0, 50))
     assert [(s.official.outcome, s.careful.outcome) for s in report.samples][1] == ("wrong", "unscored")
-    given = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": ""}))
+    given = run_math(tmp_path, judged="")
     assert (given.metrics, given.unscored) == (report.metrics, 1)
