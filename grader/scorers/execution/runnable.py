@@ -33,13 +33,17 @@ def runnable_script(tests: str, entry_point: str, program: str) -> str:
 
 
 def _runnable_script(tests: str, entry_point: str, program: str) -> str:
-    tests, body = _without_program_imports(tests)
+    tree = parse_any_length(tests)
+    if tree is None:  # the caller says what is invalid
+        return tests
+    tests = _without_program_imports(tests, tree)
+    body = tree.body
     has_check = any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in body)
     if has_check and entry_point:
         return f"{tests.rstrip()}\n\n\ncheck({entry_point})\n"
     needed = [node for node in body if not _is_needless(node, tests)]
     definitions = {node.name for node in body if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
-    if not body or any(_is_test(node, definitions | {"unittest", "globals"}) for node in body):
+    if any(_is_test(node, definitions | {"unittest", "globals"}) for node in body):
         return tests if needed == body else _script(needed)
     if has_check:
         calls = [f"check({_only_function(program)})"]
@@ -52,16 +56,13 @@ def _runnable_script(tests: str, entry_point: str, program: str) -> str:
     raise BadRowError("its tests only define names and call nothing, so every program would pass")
 
 
-def _without_program_imports(tests: str) -> tuple[str, list[ast.stmt]]:
-    """Return tests and their statements without imports of the program under test."""
-    tree = parse_any_length(tests)
-    if tree is None:
-        return tests, []
-    if any(map(_is_program_import, ast.walk(tree))):
-        _WithoutImports().visit(tree)
-        tree.body = [node for node in tree.body if not isinstance(node, ast.Pass)]
-        tests = ast.unparse(ast.fix_missing_locations(tree))
-    return tests, tree.body
+def _without_program_imports(tests: str, tree: ast.Module) -> str:
+    """Return tests without imports of the program under test, which are removed from their tree, too."""
+    if not any(map(_is_program_import, ast.walk(tree))):
+        return tests
+    _WithoutImports().visit(tree)
+    tree.body = [node for node in tree.body if not isinstance(node, ast.Pass)]
+    return ast.unparse(ast.fix_missing_locations(tree))
 
 
 def _is_test(node: ast.stmt, definitions: set[str]) -> bool:

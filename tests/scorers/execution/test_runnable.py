@@ -95,6 +95,8 @@ def test_long_tests_are_called_too() -> None:
         ("def check(candidate): pass", "entry_point"),
         ("class TestTwice:\n    def test_it(self):\n        assert twice(2) == 4", "call nothing"),
         ("import math\nX = 1\ndef run(): pass", "call nothing"),
+        ("from solution import twice", "call nothing"),
+        ("# the tests are elsewhere", "call nothing"),
     ],
 )
 def test_tests_that_cannot_run_are_refused_with_the_reason(tests: str, why: str) -> None:
