@@ -239,9 +239,9 @@ def _read_parquet(paths: list[Path], wanted: ColumnSet) -> DataTable:
     rows: list[Row] = []
     columns: dict[str, None] = {}
     for path in paths:
-        if not path.stat().st_size:
-            raise InputError([f"{path}: the file is empty"])
         try:
+            if not path.stat().st_size:
+                raise InputError([f"{path}: the file is empty"])
             file = pyarrow.parquet.ParquetFile(path)
             names = file.schema_arrow.names
             twice = sorted({name for name in names if names.count(name) > 1})
@@ -260,24 +260,30 @@ def _read_folder(path: Path, wanted: ColumnSet, split: str) -> DataTable:
     if parquet:
         return _read_parquet(_files_of_split(path, parquet, split), wanted)
     if not any((path / name).exists() for name in ("state.json", "dataset_dict.json")):
-        raise InputError([f"{path}: neither a folder written by `datasets` nor one of parquet files"])
+        kinds = ("*.parquet", "state.json", "dataset_dict.json")
+        deeper = sorted({str(file.parent) for kind in kinds for file in path.glob(f"*/{kind}")})
+        hint = f"; did you mean {' or '.join(deeper)}?" if deeper else ""
+        raise InputError([f"{path}: neither a folder written by `datasets` nor one of parquet files{hint}"])
     import datasets
 
     try:
         loaded = datasets.load_from_disk(str(path))
-    except (FileNotFoundError, OSError, ValueError) as error:
-        raise InputError([f"{path}: {error}"]) from error
+    except (OSError, ValueError, LookupError, TypeError) as error:  # the last two: JSON of another shape
+        raise InputError([f"{path}: not a folder written by `datasets` ({error})"]) from error
     if isinstance(loaded, datasets.DatasetDict):
         loaded = loaded[_choose_split(path, list(loaded), split)]
     return to_table(loaded, wanted)
 
 
-_SHARD = re.compile(r"-\d+-of-\d+$")
-"""The end of a file's name on the hub: `test-00000-of-00001`."""
+_SHARD = re.compile(r"-\d+-of-\d+(?:-[0-9a-f]+)?$")
+"""The end of a file's name on the hub: `test-00000-of-00001`, and until 2023 a hash behind it."""
 
 
 def _files_of_split(folder: Path, files: list[Path], split: str) -> list[Path]:
-    """Return the files whose names begin with the split. Files that are not named after splits are one table."""
+    """Return the files of the split: `test.parquet`, or those whose names begin with it and end as on the hub.
+
+    If no file has the split's name, and not all names end so, the files are parts of one table.
+    """
     by_split: dict[str, list[Path]] = {}
     for file in files:
         by_split.setdefault(_SHARD.sub("", file.stem), []).append(file)
@@ -297,5 +303,6 @@ def _choose_split(folder: Path, names: list[str], split: str) -> str:
 
 def to_table(loaded: datasets.Dataset, wanted: ColumnSet) -> DataTable:
     """Return the wanted columns of a data set of the hub's client."""
-    names = loaded.column_names
-    return DataTable(rows=list(loaded.select_columns([n for n in names if n in wanted]).to_list()), columns=list(names))
+    names = [name for name in loaded.column_names if name in wanted]
+    rows = loaded.select_columns(names).to_list() if names else [{} for _ in range(len(loaded))]
+    return DataTable(rows=rows, columns=list(loaded.column_names))

@@ -42,7 +42,7 @@ def ask_all(
             else:
                 client = coder if step.by_coder and coder is not None else model
                 record = client.ask(conversation.request(step, texts))
-                if record.attempts:  # else there is no outcome, because the model has stopped
+                if record.attempts:  # else the model stopped or was closed before: there is nothing to log
                     log.append(record)
                 yield record
             if record.content is None:

@@ -62,7 +62,7 @@ class Log:
             if writes:
                 self._claim(fresh=fresh)
                 self._writer = self._open_writer()
-            # Where nothing is written, `fresh` cannot move an earlier file away: it is not read.
+            # With `fresh`, an earlier file was moved away; if nothing is to be written, it stays, and is not read.
             if path.is_file() and (writes or not fresh):
                 self._reader = path.open("rb")
                 self._read(self._reader, on_reply)

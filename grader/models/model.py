@@ -116,8 +116,7 @@ class RequestRecord(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     """From the first attempt to the last one's end."""
     attempts: int = 0
-    """Number of requests sent. 0: there is no outcome. No request could succeed, or the model was closed before a reply
-    came."""
+    """Number of requests sent. 0: the model stopped or was closed before there was an outcome, which is no failure."""
     error: str | None = None
     """Why the request failed; None: there is a reply."""
 

@@ -119,7 +119,8 @@ def _flaw_path(path: str) -> tuple[str, ...]:
 def _other_fields(file_format: Format, row: Row) -> Row:
     """Return a record's fields besides id and outputs; model, finish reasons, error and task under grade's names.
 
-    The id stays where a row number can stand for it: if ids repeat, the row number is read from the fields.
+    Only whole fields are left out: an id inside of an object stays there. The tool's row number stays, too: it becomes
+    the id if ids repeat (`Merger.by_row_number`).
     """
     places = {
         "model": (file_format.model,),
@@ -127,15 +128,15 @@ def _other_fields(file_format: Format, row: Row) -> Row:
         "error": file_format.error,
         "doc": (file_format.task,),
     }
+    # A format that has no such place has "" for it.
     renamed = {
         name: value for name, paths in places.items() if paths[0] and (value := first_of(row, paths)) is not ABSENT
     }
     parts = {"question": file_format.question, "options": file_format.options, "answer": file_format.gold}
     if task := {name: value for name, path in parts.items() if path and (value := value_at(row, path)) is not ABSENT}:
         renamed["doc"] = task
-    id_fields = () if file_format.row_number else file_format.id
     text_fields = {path.partition(".")[0] for path in file_format.texts}
-    omitted = {RECORD_KEY, WHOLE_RECORD, *file_format.ignored_fields, *id_fields, *text_fields}
+    omitted = {RECORD_KEY, WHOLE_RECORD, *file_format.ignored_fields, *file_format.id, *text_fields}
     return {**{name: value for name, value in row.items() if name not in omitted}, **renamed}
 
 

@@ -129,16 +129,18 @@ def _texts(value: object) -> tuple[str, ...]:
 def _options(
     row: Mapping[str, object], names: Iterable[str | None], benchmark: Benchmark | None
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return options by letter, and their labels if they have other names (ARC's `{"text": [...], "label": [...]}`).
+    """Return options by letter, and the labels that ARC has beside them.
 
-    `names`: the fields that may have all options, as a list or by letter; else there is a field for each (A, B, ...).
+    `names`: the fields that may have all options, as ARC's `{"text": [...], "label": [...]}`, by letter (an object with
+    other keys has none), or as a list. If all these fields are empty, there is a field for each (A, B, ...).
     """
     value = parse_collection(_first(row, names))
     if isinstance(value, dict) and set(value) == {"text", "label"}:
-        return _by_letter(value["text"]), tuple(str(label) for label in value["label"])
+        labels = value["label"] if isinstance(value["label"], list) else []
+        return _by_letter(value["text"]), tuple(str(label) for label in labels)
     if isinstance(value, dict):
         options = {str(name): cell_text(text) for name, text in value.items() if text not in (None, "")}
-        return (options if all(name in string.ascii_uppercase for name in options) else {}), ()
+        return (options if options.keys() <= set(string.ascii_uppercase) else {}), ()
     if isinstance(value, list):
         return _by_letter(value), ()
     aliases = benchmark.also_named if benchmark is not None else {}

@@ -267,6 +267,46 @@ def test_a_folder_without_the_split_names_those_that_it_has(tmp_path: Path) -> N
     assert caught.value.problems == [f"{tmp_path}: the folder has the splits dev, validation, but not test"]
 
 
+@pytest.mark.parametrize(
+    "name", ["test.parquet", "test-00000-of-00001.parquet", "test-00000-of-00001-3f8f2d3c.parquet"]
+)
+def test_of_a_folder_with_several_splits_only_the_wanted_one_is_read(name: str, tmp_path: Path) -> None:
+    (tmp_path / name.replace("test", "dev")).write_bytes(b"another split")
+    write_parquet(tmp_path / name)
+    assert [row["qid"] for row in read(tmp_path, ALL, "test").rows] == ["q1", "q2"]
+
+
+@pytest.mark.parametrize("write", [write_parquet_folder, write_datasets_folder, write_datasets_dictionary])
+def test_a_folder_around_the_right_one_names_it(write: Callable[[Path], None], tmp_path: Path) -> None:
+    write(tmp_path / "data")
+    (problem,) = problems(tmp_path)
+    assert problem.endswith(f"nor one of parquet files; did you mean {tmp_path.name}/data?")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [*(("state.json", content) for content in ("", "{}", "[]", "null", '{"_data_files": []}')),
+     ("dataset_info.json", ""), ("dataset_info.json", '{"features": 3}')],
+)  # fmt: skip
+def test_a_broken_folder_of_datasets_is_an_error_that_names_it(name: str, content: str, tmp_path: Path) -> None:
+    write_datasets_folder(tmp_path / "rows")
+    (tmp_path / "rows" / name).write_text(content)
+    assert problems(tmp_path / "rows")[0].startswith("rows: not a folder written by `datasets` (")
+
+
+def test_a_link_to_a_file_that_is_gone_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "test.parquet").symlink_to(tmp_path / "gone")
+    assert "test.parquet: not a parquet file ([Errno 2] No such file or directory" in problems(tmp_path)[0]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_data_without_the_id_has_rows_and_the_error_names_its_columns(name: str, tmp_path: Path) -> None:
+    FORMATS[name](tmp_path / name)
+    mmlu_pro = declarations.load("mmlu-pro")
+    with pytest.raises(InputError, match=r'no column question_id; the columns are "qid", "text"'):
+        data.load(mmlu_pro, "test", mmlu_pro.default_protocol, tmp_path / name, ["question_id"])
+
+
 def test_a_folder_that_holds_no_rows_is_an_error_that_names_it(tmp_path: Path) -> None:
     assert problems(tmp_path) == [f"{tmp_path.name}: neither a folder written by `datasets` nor one of parquet files"]
     (tmp_path / "dataset_dict.json").write_text('{"splits": []}')

@@ -11,6 +11,7 @@ import pytest
 from pyarrow import parquet
 
 import grader
+from grader.errors import InputError
 from grader.grading import check
 from grader.options import Options
 from grader.predictions.formats import FORMATS
@@ -95,6 +96,14 @@ scoring = "execution"
 columns = { id = "id", signature = "stub", tests = "tests" }
 protocols.p.assembly = "plain"
 """
+
+
+def test_a_table_without_columns_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "empty.parquet"
+    path.write_bytes(table())
+    with pytest.raises(InputError) as caught:
+        read_predictions(path)
+    assert caught.value.problems == [f"{path}:1: $: the table has no columns"]
 
 
 def test_every_row_of_the_table_has_a_file() -> None:
