@@ -56,7 +56,7 @@ def check_questions(rows: Rows, benchmark: Benchmark) -> None:
 
 
 def missing_column_messages(columns: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
-    """Return field -> a sentence, without its first letter in capitals, for each declared column that is missing."""
+    """Return field -> a sentence that begins with a small letter, for each declared column that is missing."""
     return {
         field: f"no column {column}{_nearest(column, columns, benchmark)}; the columns are {column_list(columns)}"
         for field, column in benchmark.columns.by_field().items()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _MIN_LETTERS = 4
 """Texts with fewer letters and digits are contained in others by accident."""
 _MIN_BEGINNING = 17
-"""An option is another one, cut off, if that begins with all of it and it has at least so many letters and digits."""
+"""If an option with at least so many letters and digits is the beginning of another, it is the same one, cut off."""
 _MIN_WORD_SHARE = 0.9
 """Share of a question's words that the same question has in other words, or in a prompt."""
 _EMPTY = frozenset(("", "none", "na", "n/a", "nan", "null", "<na>", "#n/a"))

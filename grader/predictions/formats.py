@@ -19,11 +19,11 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     signatures: tuple[str, ...] = ()
-    """The paths, with commas between them, that together show the format: the first record has all of one signature."""
+    """Each is one or more paths, with commas between them. The first record of a file has all paths of one of these."""
     id: tuple[str, ...] = (RECORD_KEY,)
     """The place of the id; the first that a record has counts. A record without one has its position as id."""
     row_number: str = ""
-    """The place of the row number in the tool's data; it is the id of a record without one."""
+    """The place of the row number in the tool's data; it is the id of a record that has no other."""
     texts: tuple[str, ...] = ()
     """The places of the model's outputs, in any shape that `texts_of` reads; the first that a record has counts."""
     code: tuple[str, ...] = ()

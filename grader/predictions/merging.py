@@ -175,7 +175,7 @@ def warnings_about_full_cells(records: list[PredictionRecord]) -> Iterator[str]:
 
 
 def warnings_about_filters(records: list[PredictionRecord]) -> Iterator[str]:
-    """Yield one line that says what was graded of a log with the texts that a harness' filters made."""
+    """Yield one line about a log with texts that a harness' filters made: which texts are graded."""
     filters = dict.fromkeys(name for record in records for name in record.filters or ())
     if len(filters) == 1:
         yield (

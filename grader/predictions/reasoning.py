@@ -35,8 +35,8 @@ def hide_reasoning(text: str) -> tuple[str, bool]:
 def _last_channel(text: str, channels: list[re.Match[str]]) -> tuple[str, bool]:
     """Return a text with only its last channel, and whether even that is reasoning.
 
-    A channel for the user is "final", or unnamed after the others. Blanks replace the rest. What stands for the name of
-    another channel belongs to its text: the mark may be all that is left of the format.
+    A channel for the user is "final", or unnamed after the others. Blanks replace the rest. Any other word behind the
+    mark is not a channel's name, but the first word for the user.
     """
     last = channels[-1]
     if last[1].lower() in ("analysis", "commentary", "thought", "thinking"):
