@@ -106,7 +106,7 @@ def report_crash(error: Exception) -> int:
 def _whose_error(error: Exception) -> str:
     """Return whose error it is: that of a scorer of another package, in whose code it was raised, or grade's own.
 
-    The text of an error is for the author of that scorer; one of grade's own can have parts of the user's data.
+    The text of a scorer's error is for its author. Other texts are left out: they can have parts of the user's data.
     """
     kind = type(error).__name__
     from grader.scorers.registry import GROUP

@@ -83,7 +83,8 @@ class GateDecisions(NamedTuple):
 def _read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: ReadingName, setup: Setup) -> Report | None:
     """Return the baseline's report, or None without one.
 
-    Raises UsageError for a baseline of another benchmark, split or protocol, or without a drop to compare it for.
+    Raises UsageError if only one of `--baseline` and `--max-drop` is given, and for a baseline of another benchmark,
+    split or protocol.
     """
     if path is None:
         if drops:
@@ -110,7 +111,7 @@ def finish(report: Report, decisions: GateDecisions, write_error: Infrastructure
     """Print the gates' decisions, as the last output; return the exit code.
 
     `write_error` is why a file is missing. Such a run is incomplete, and so is one whose judge answered nothing: its
-    exit code is that of an InfrastructureError, unless a gate is not met. If it decides, `write_error` is raised.
+    exit code is that of an InfrastructureError, unless a gate is not met. If it is, `write_error` is raised.
     Without gates, a run of which no sample could be scored fails.
     """
     if decisions.error is not None:
@@ -157,8 +158,6 @@ def announce(gates: Sequence[GateResult], *, has_table: bool = False) -> None:
 
 def _judge_problem(report: Report) -> str:
     """Return what happened if a judge answered none of its questions, with the last reason; else an empty text."""
-    from grader.wording import counted
-
     judge = report.provenance.judge
     if judge is None or judge.questions == 0 or judge.questions > judge.failed:
         return ""
@@ -170,6 +169,8 @@ def _judge_problem(report: Report) -> str:
     else:
         what = f"{without_reply} got no reply, and {judge.unreadable} got replies that could not be read"
     why = f" Last reason: {judge.last_error.rstrip('. ')}." if judge.last_error else ""
-    questions = counted(judge.questions, "question")
+    did = (
+        "did not answer its question" if judge.questions == 1 else f"answered none of its {judge.questions:,} questions"
+    )
     advice = " If it does not keep to the prompt, give another --judge-model." if judge.unreadable else ""
-    return f"the judge answered none of its {questions}: {what}.{why} The same command asks again.{advice}"
+    return f"the judge {did}: {what}.{why} The same command asks again.{advice}"

@@ -28,7 +28,10 @@ def check_outputs(
     baseline: Path | None = None,
     folder: Path | None = None,
 ) -> Outputs:
-    """Return what a command is going to write; raises UsageError, also for an output that has no report format."""
+    """Return what a command is going to write; raises UsageError, also for an output that has no report format.
+
+    `baseline`: the file of `--baseline`, which is not replaced. `folder`: that of `--output-dir`, which is created.
+    """
     from grader.reports.formats import format_of
     from grader.results.outputs import Outputs
 
@@ -74,7 +77,7 @@ def _write_results(graded: Graded) -> list[Path]:
 
 
 def write_report(name: str, document: Document, retry_hint: Callable[[], str] = lambda: RETRY_HINT) -> list[Path]:
-    """Write a document to one output; see `_write_output`."""
+    """Write a document to one output; return its path, or an empty list for `-`. `retry_hint`: see `_write_output`."""
     from grader.reports.formats import format_of
 
     return _write_output(name, format_of(name)(document), retry_hint)

@@ -273,7 +273,8 @@ def _change_shifts(before: Metric, now: Metric, change: Difference) -> tuple[flo
 def _decide_without_test(gate: str, change: Difference, margin: float, shift: float) -> GateResult:
     """Decide a drop of a run that graded the baseline's outputs again and did not get worse.
 
-    The outputs are the same, so nothing is random. Unscored samples could make a drop too large, which proves none.
+    The outputs are the same, so nothing is random. Even if unscored samples could make the drop too large, none is
+    proven: the gate is inconclusive.
     """
     state: State = "met" if change.value + shift >= -margin - ROUNDING else "inconclusive"
     return GateResult(gate=gate, state=state, reason="both runs graded the same outputs")
@@ -309,7 +310,7 @@ def _drop_reason(report: Report, baseline: Report, comparison: MetricComparison,
 
 
 def _power_hint(change: Difference) -> str:
-    """Return how far from the allowed drop a change is decided with 80 % power; empty if that is not meaningful.
+    """Return how far a change must be from the allowed drop to be decided (80 % power); empty if not meaningful.
 
     The normal approximation does not hold for few pairs, and no change can be larger than the whole scale.
     """
@@ -329,7 +330,7 @@ def _power_hint(change: Difference) -> str:
 def _decide_worst_and_best(
     decide: Callable[[float], GateResult], shifts: tuple[float, float], reports: list[Report], bounds: str
 ) -> GateResult:
-    """Return the decision for the worst and the best case of unscored samples; blocked if they have two states.
+    """Return the decision for the worst and the best case of unscored samples; blocked if their states differ.
 
     `bounds`: the two cases in words; empty if nothing is unscored.
     """

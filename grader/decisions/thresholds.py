@@ -57,7 +57,7 @@ def parse_fail_under(text: str) -> FailUnder:
 
 
 def check_percentage(value: float, text: str) -> None:
-    """Raise UsageError if a threshold is not from -100 to 100, or a share (0.8). `text` is what the user wrote."""
+    """Raise UsageError if a threshold is not from -100 to 100, or is a share (0.8). `text`: as the user wrote it."""
     if not math.isfinite(value) or abs(value) > 100:
         raise UsageError(f"{text!r}: metrics are percentages, from 0 to 100, so a threshold cannot be {value:.10g}.")
     if 0 < value < 1:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def _parse_sample(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
-    """Return a sample's fields, among them its `qid`, and apart from them its row or None; raises ValueError."""
+    """Return a sample's fields without its row, its `qid` among them, and the row or None; raises ValueError."""
     if isinstance(sample, Mapping):
         fields = dict(sample)
     elif isinstance(sample, tuple | list) and len(sample) == 2 and isinstance(sample[1], str):

@@ -67,7 +67,7 @@ class PoolState(msgspec.Struct, kw_only=True):
 
 
 INFRASTRUCTURE = "infrastructure"
-"""The rule of a sample that infrastructure failed on. Only such a sample can be scored by another try."""
+"""The rule of a sample on which the infrastructure failed. Only such a sample can be scored by another try."""
 
 
 def unscored_result(request: ScoreRequest, why: str, rule: str = INFRASTRUCTURE) -> SampleResult:

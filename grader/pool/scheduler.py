@@ -33,7 +33,7 @@ MAX_ATTEMPTS = 3
 GIVE_UP_SECONDS = 60.0
 """How long to wait for an engine to come back. After that, its samples are unscored."""
 MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 30.0
-"""After a round without a sandbox comes a pause, as long as there has been none: a long outage is tried seldom."""
+"""After a round without a sandbox, the pause is as long as the outage so far, within these limits."""
 
 
 class QueuedSample:

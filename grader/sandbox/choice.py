@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from grader.sandbox.interface import BackendName
 
 NEITHER = (
-    "There is nothing to run untrusted code in: no Docker engine answers and bubblewrap is not installed. "
+    "There is nothing to run untrusted code in: no Docker engine answers{}, and bubblewrap is not installed. "
     "Install one of them (`apt-get install bubblewrap`, or docker.io) and run `grade doctor`. "
     "Nothing was executed; grade never runs code without a sandbox."
 )
-FORBIDDEN = "{} bubblewrap is not installed (`apt-get install bubblewrap`). Nothing was executed."
+NO_BUBBLEWRAP = "bubblewrap is not installed (`apt-get install bubblewrap`). Nothing was executed."
 
 
 def choose_backend(name: str) -> BackendName:
@@ -34,10 +34,12 @@ def choose_backend(name: str) -> BackendName:
     if name == "docker" or (name == "auto" and docker.available()):
         return "docker"
     if bubblewrap.executable() is None:
-        if name == "auto":
-            problem = engines.access_problem()
-            raise InfrastructureError(FORBIDDEN.format(problem) if problem else NEITHER)
-        raise InfrastructureError(f"bubblewrap is not installed. {NEITHER}")
+        if name == "bubblewrap":
+            raise InfrastructureError(NO_BUBBLEWRAP)
+        problem = engines.access_problem()
+        raise InfrastructureError(
+            f"{problem} {NO_BUBBLEWRAP}" if problem else NEITHER.format(engines.docker_host_words())
+        )
     return "bubblewrap"
 
 

@@ -215,8 +215,8 @@ class JobQueue:
         """Return the waiting job that may run now and is due first.
 
         A job that runs alone goes before all others, as soon as nothing else runs. Otherwise there is one job a worker;
-        those with a slow program do not count, as long as there is room. No more lint at a time than linters are
-        worth starting.
+        those with a slow program do not count, as long as there is room. Of lint jobs, only as many run at a time as
+        `_max_supervisors` says.
         """
         busy = [slot for slot in self._slots if slot.request is not None]
         if not self._waiting or any(slot.request and slot.request.runs_alone for slot in busy):

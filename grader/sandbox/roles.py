@@ -36,8 +36,8 @@ def may_never_end(program: str) -> bool:
 
     Only the order of programs depends on it. In a run, those with loops start first: started last, one would run alone
     while other workers wait. In a pool, they have threads of their own, and their jobs come later, so that no other one
-    waits for them. (If they did not come later, the slowest of 20 quick samples behind 16 endless ones took 9.3 s, and
-    else 7.1 s: means of seven pairs of `tests/bench/rewards.py behind` on a machine with eight processes a core.)
+    waits for them. (The slowest of 20 quick samples behind 16 endless ones took 7.1 s, and 9.3 s if these did not come
+    later: means of seven pairs of `tests/bench/rewards.py behind` on a machine with eight processes a core.)
     """
     return "while" in program
 

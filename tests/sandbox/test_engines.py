@@ -138,6 +138,24 @@ def test_a_user_who_may_not_use_the_engine_is_told_so_and_what_helps(runtime: Pa
     ]
 
 
+@pytest.mark.parametrize(
+    ("sandbox", "said"),
+    [
+        ("bubblewrap", "bubblewrap is not installed"),
+        ("auto", "no Docker engine answers at tcp://127.0.0.1:9, which DOCKER_HOST names, and bubblewrap is not"),
+    ],
+)
+def test_an_error_names_what_the_sandbox_that_was_asked_for_needs(
+    sandbox: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:9")
+    monkeypatch.setattr("grader.sandbox.bubblewrap.executable", lambda: None)
+    with pytest.raises(InfrastructureError) as raised:
+        choice.choose_backend(sandbox)
+    assert said in str(raised.value)
+    assert ("Docker" in str(raised.value)) is (sandbox == "auto")
+
+
 VERSION: dict[str, Any] = {
     "ApiVersion": "1.41",
     "Version": "4.3.1",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def brief_of(run: Findings) -> Brief | None:
-    """Return the first metric in a sentence, its official value and the number of unscored samples, and three hints.
+    """Return the first metric in a sentence, its official value, the number of unscored samples, and up to three hints.
 
     None: the run has no metrics.
     """
