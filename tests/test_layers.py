@@ -140,7 +140,7 @@ def test_only_places_and_its_table_of_wordings_find_claims() -> None:
         if FORMS.search(path.read_text().replace("class Claim(", ""))
     }
     assert finding == {"scorers/places.py"}
-    settling = {name for name, below in graph().items() if "grader.scorers.places" in below}
+    settling = {name for name, below in graph().items() if "grader.scorers.settling" in below}
     assert {
         "grader.scorers.answer.careful",
         "grader.scorers.choice.careful",

@@ -1,4 +1,4 @@
-r"""Where an answer can stand in a reply, and which of several places counts: the one reader of answers.
+r"""Where an answer can stand in a reply: the one finder of answers. `settling` tells which of several places counts.
 
 `claims(reply)` lists what stands in an answer's place, in the order of the text:
 
@@ -6,47 +6,35 @@ r"""Where an answer can stand in a reply, and which of several places counts: th
 - `declaration`: behind "the answer is" or before "is the answer", up to the end of the sentence;
 - `choice`: behind "I would choose", before "is correct"; `conclusion`: a clause behind "so" or "it must be";
 - `line`: the first and the last line; `body`: all sentences that can answer; `sentence`: each of them.
-
-`settle(reply, read_value)` chooses among them. `read_value` is the kind's: it returns what a claim's content says,
-read whole, or None. Containers, marks and declarations come before choices and conclusions, and these before lines, the
-body, and the sentence that says most of what the question asks. A form is final: what stands in the last one is the
-answer, or there is none. Of several claims with different values, the last counts if it is final, corrected, or comes
-after new reasoning; else the reply gives several answers.
 """
 
 from __future__ import annotations
 
-import operator
 import re
 from collections import deque
-from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from grader.scorers import place_wordings as wordings
 from grader.scorers.own_words import OwnWords, content_words, own_words, sentences_in
 from grader.scorers.patterns import Pattern, heuristic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 Form = Literal["container", "mark", "declaration", "choice", "conclusion", "line", "body", "sentence"]
-Value = TypeVar("Value")
 
 _MAX_CLAIMS = 50
 """Claims of one form; a loop has thousands."""
 _MAX_LENGTH = 2_000
 """Characters of a claim: what is longer is no answer."""
-_WORDS_BEFORE = 60
+WORDS_BEFORE = 60
 """Characters before a form whose words tell whether it is final, concludes, or is supposed."""
 _CONDITION = 160
 """Characters before a declaration in which its condition stands: 120 of the clause, and "if"."""
 _SUBJECT, _CLAUSE = 500, 110
 """Characters before "is the answer" and before "is correct" that can be their subject."""
-_LOOK_BACK = 2_000
-"""Characters before an answer that tell whether new reasoning or a change of mind leads to it."""
 _NEAR_FORM = 200
 """So many characters before the last form of an answer can be of its sentence; 50 and 400 read the same."""
-_STRONG = ("container", "mark", "declaration")
-_WEAK = ("choice", "conclusion")
 
 
 class Claim(NamedTuple):
@@ -225,7 +213,7 @@ def _declarations(reply: OwnWords) -> Iterator[Claim]:
     lower = reply.unmarked_lower
     for form in deque(wordings.DECLARES.finditer(lower), _MAX_CLAIMS):
         content = _content_after(reply, form.end())
-        before = lower[max(0, form.start() - _WORDS_BEFORE) : form.start()]
+        before = lower[max(0, form.start() - WORDS_BEFORE) : form.start()]
         if content is None or wordings.SUPPOSED.search(before) or _is_unreal(lower, form, _CONDITION):
             continue
         start, end = content
@@ -297,7 +285,7 @@ def _content_before(reply: OwnWords, form_start: int, reach: int) -> tuple[int, 
 # --- fields ----------------------------------------------------------------------------------------------------------
 
 
-_FIELD_RULES = ("heading", "field")
+FIELD_RULES = ("heading", "field")
 
 
 def read_review(raw: str) -> OwnWords:
@@ -383,6 +371,14 @@ def sentences(reply: OwnWords) -> list[Claim]:
     ]
 
 
+@heuristic(13, [])
+def conclusions(reply: OwnWords, after: int) -> list[Claim]:
+    """Return the sentences behind a position that begin as conclusions do ("so", "therefore"), among the last ones."""
+    behind = [span for span in reply.sentences if after <= span[0] and span[1] - span[0] <= _MAX_LENGTH]
+    spans = [span for span in behind[-_MAX_CLAIMS:] if wordings.CONCLUDES.match(reply.lower, span[0])]
+    return [Claim("sentence", "conclusion", *span, outer_span=span) for span in spans]
+
+
 _SCORE_OF_HINT = 0.3
 """The score of emphasis and of the last place: as much as a third of the question's words. 0.5 reads the same."""
 
@@ -398,276 +394,3 @@ def _answer_score(reply: OwnWords, span: tuple[int, int]) -> float:
 
 
 _EMPHASIZED = Pattern(r"\*\*\W{0,2}\w[^*\n]{0,40}\*\*")
-
-
-# --- the claim that counts -------------------------------------------------------------------------------------------
-
-
-class Settled(NamedTuple, Generic[Value]):
-    """The claim that counts with its value; or several claims with different ones; or a form that says nothing."""
-
-    claim: Claim
-    value: Value | None
-    several: bool = False
-
-
-def settle(
-    reply: OwnWords,
-    read_value: Callable[[Claim], Value | None],
-    is_same_value: Callable[[Value, Value], bool] = operator.eq,
-    *,
-    must_match_question: bool = False,
-) -> Settled[Value] | None:
-    """Return the claim that counts; None if no claim has a value.
-
-    1. Claims that are withdrawn ("Wait, no") do not count.
-    2. If the last container or mark has no value, the reply says nothing: it is returned with the value None.
-    3. The last of the strong claims with a value counts, or of the weak ones behind them.
-    4. Else the prose counts that stands behind a last declaration without a value ("the answer is as follows").
-
-    `must_match_question`: whether the words before an answer must show that it is to this question. Letters need that:
-    answers to other questions are the same letters.
-    """
-    withdrawn_end = end_of_withdrawn_part(reply.lower)
-    current_claims = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn_end]
-    strong_claims = [claim for claim in current_claims if claim.form in _STRONG]
-    with_value, without_value = _forms_with_value(reply, strong_claims, read_value)
-    if without_value is not None and without_value.form != "declaration":
-        return Settled(without_value, None)
-    if with_value:
-        end_of_forms = with_value[-1].claim.outer_span[1]
-    else:
-        end_of_forms = 0 if without_value is None else _start_behind_declaration(reply, without_value)
-    with_value += _weak_with_value(reply, current_claims, with_value, end_of_forms, read_value)
-    if with_value and must_match_question:
-        with_value = _answers_to_question(reply, with_value, is_same_value)
-    if with_value:
-        return _last(reply, with_value, is_same_value)
-    settled = _settle_prose(reply, max(withdrawn_end, end_of_forms), read_value, is_same_value)
-    return Settled(without_value, None) if settled is None and without_value is not None else settled
-
-
-def _weak_with_value(
-    reply: OwnWords,
-    current_claims: list[Claim],
-    strong: list[Settled[Value]],
-    end: int,
-    read_value: Callable[[Claim], Value | None],
-) -> list[Settled[Value]]:
-    """Return choices and conclusions with a value that stand behind the strong forms, or correct the last one."""
-    weak: list[Claim] = []
-    if not reply.loops:
-        weak += [c for c in current_claims if c.form in _WEAK and (c.start >= end or _corrects(c, strong))]
-    if strong:
-        weak += _conclusions(reply, end)
-    weak.sort(key=lambda claim: claim.outer_span)
-    return [Settled(claim, content) for claim in weak if (content := read_value(claim)) is not None]
-
-
-def _corrects(claim: Claim, strong: list[Settled[Value]]) -> bool:
-    """Whether a claim corrects the last form from inside of it: "The answer is A, or rather B."."""
-    return claim.is_final and claim.outer_span[0] > (strong[-1].claim.start if strong else 0)
-
-
-def settle_fields(
-    reply: OwnWords,
-    field_claims: list[Claim],
-    read_value: Callable[[Claim], Value | None],
-    is_same_value: Callable[[Value, Value], bool] = operator.eq,
-) -> Settled[Value] | None:
-    """Return the claim of a review's field that counts; None if no claim has a value.
-
-    1. Claims of the field before a withdrawal do not count, if others follow it.
-    2. If the last claim has no value but should have one, the field says nothing: it is returned with the value None.
-    3. If the last claim with a value is withdrawn behind it, the prose behind the withdrawal counts.
-    4. Else this claim counts; without one, the prose.
-    """
-    with_value, without_value = _forms_with_value(reply, _after_withdrawal(reply, field_claims), read_value)
-    if without_value is not None:
-        return Settled(without_value, None)
-    if not with_value:
-        return _settle_prose(reply, 0, read_value, is_same_value)
-    withdrawn_end = end_of_withdrawn_part(reply.lower)
-    if withdrawn_end > with_value[-1].claim.start:
-        for claim in body(reply):
-            if (content := read_value(claim._replace(start=withdrawn_end))) is not None:
-                return Settled(claim, content)
-    return _last(reply, with_value, is_same_value)
-
-
-def _after_withdrawal(reply: OwnWords, field_claims: list[Claim]) -> list[Claim]:
-    """Return the claims behind the last withdrawal that has another claim behind it; without one, all."""
-    if not field_claims:
-        return []
-    first, last = field_claims[0], field_claims[-1]
-    withdrawal = _last_match(wordings.WITHDRAWS.finditer(reply.lower, first.start, last.outer_span[0]))
-    return [claim for claim in field_claims if withdrawal is None or claim.start >= withdrawal.start()]
-
-
-def _start_behind_declaration(reply: OwnWords, declaration: Claim) -> int:
-    """Return from where the prose behind a declaration without a value is read; its next lines belong to it."""
-    if declaration.is_denied:  # "The answer is not listed, but it is closest to B.": its own sentence, too
-        return max((start for start, _ in reply.sentences if start <= declaration.start), default=0)
-    is_on_next_line = "\n" in reply.text[declaration.outer_span[0] : declaration.start]
-    return declaration.start if is_on_next_line else declaration.outer_span[1]
-
-
-@heuristic(13, [])
-def _conclusions(reply: OwnWords, after: int) -> list[Claim]:
-    """Return the sentences behind a position that begin as conclusions do ("so", "therefore"), among the last ones."""
-    behind = [span for span in reply.sentences if after <= span[0] and span[1] - span[0] <= _MAX_LENGTH]
-    spans = [span for span in behind[-_MAX_CLAIMS:] if wordings.CONCLUDES.match(reply.lower, span[0])]
-    return [Claim("sentence", "conclusion", *span, outer_span=span) for span in spans]
-
-
-def _settle_prose(
-    reply: OwnWords,
-    after: int,
-    read_value: Callable[[Claim], Value | None],
-    is_same_value: Callable[[Value, Value], bool],
-) -> Settled[Value] | None:
-    """Return the prose behind a position that has a value: a line, all sentences, or the sentence with the best score.
-
-    They are tried in this order: a line can be the answer and nothing else; all sentences together can contradict each
-    other, and then say nothing; a single sentence can be about something else.
-    """
-    for tier in (first_and_last_line(reply), body(reply)):
-        behind = [
-            (claim, claim._replace(start=max(claim.start, after))) for claim in tier if claim.outer_span[1] > after
-        ]
-        with_value = [Settled(claim, content) for claim, part in behind if (content := read_value(part)) is not None]
-        if with_value and _are_same(with_value, is_same_value):
-            return with_value[-1]
-    for claim in sentences(reply):
-        if claim.start >= after and (content := read_value(claim)) is not None:
-            return Settled(claim, content)
-    return None
-
-
-def _are_same(valued: list[Settled[Value]], is_same_value: Callable[[Value, Value], bool]) -> bool:
-    return all(is_same_value(settled.value, valued[-1].value) for settled in valued)  # type: ignore[arg-type]
-
-
-def _forms_with_value(
-    reply: OwnWords, forms: list[Claim], read_value: Callable[[Claim], Value | None]
-) -> tuple[list[Settled[Value]], Claim | None]:
-    """Return (the forms with a value, None), or ([], the last form) if that one has no value but should have one."""
-    contents = [(claim, None if claim.is_denied else read_value(claim)) for claim in forms]
-    with_value = [Settled(claim, content) for claim, content in contents if content is not None]
-    if forms and contents[-1][1] is None and _needs_value(reply, forms[-1], has_earlier_value=bool(with_value)):
-        return [], forms[-1]
-    return with_value, None
-
-
-def _needs_value(reply: OwnWords, last: Claim, *, has_earlier_value: bool) -> bool:
-    """Whether a last form without a value means that the reply has no answer, although earlier forms have one.
-
-    "The answer is not C" behind an answer leaves nothing open, and what stands before "is the answer" can be any words.
-    """
-    is_empty = last.start == last.end and not last.is_cut
-    if last.is_before or is_empty:
-        return False
-    return not has_earlier_value or last.form != "declaration" or _is_undecided(reply, last)
-
-
-@heuristic(12, False)
-def _is_undecided(reply: OwnWords, claim: Claim) -> bool:
-    """Whether a declaration leaves the answer open."""
-    span = claim.start, claim.end
-    return bool(wordings.UNDECIDED.search(reply.lower, *span) or wordings.REFUSES.search(reply.lower, *span))
-
-
-def _last(
-    reply: OwnWords, valued: list[Settled[Value]], is_same_value: Callable[[Value, Value], bool]
-) -> Settled[Value]:
-    """Return the last claim with a value; `several` if one before it has another, and is not replaced."""
-    last = valued[-1]
-    several = any(
-        not is_same_value(earlier.value, last.value) and not _replaces(reply, last.claim, earlier.claim)  # type: ignore[arg-type]
-        for earlier in valued[:-1]
-    )
-    return last._replace(several=several)
-
-
-_TOKEN = Pattern(r"[^\W\d_]{4,}|\d+(?:\.\d+)?|[\u3040-\u9fff\uac00-\ud7af]")
-_WORDS_IN_COMMON = 2
-"""So many words of the question show that what stands before an answer is about it; 1 and 4 read the same."""
-
-
-def _answers_to_question(
-    reply: OwnWords, valued: list[Settled[Value]], is_same_value: Callable[[Value, Value], bool]
-) -> list[Settled[Value]]:
-    """Leave out answers to other questions: demonstrations before this one, inventions and summaries behind it.
-
-    An answer is to this question if the words before it are from the question, or if it continues such an answer. If no
-    answer has words of the question, and there are three or more, the last one counts.
-    """
-    if _are_same(valued, is_same_value):
-        return valued
-    question_words = frozenset(_TOKEN.findall(reply.question.lower()))
-    starts = [0, *(settled.claim.outer_span[1] for settled in valued)]
-    texts = [reply.lower[start : settled.claim.outer_span[0]] for start, settled in zip(starts, valued, strict=False)]
-    overlaps = [len(question_words & set(_TOKEN.findall(text))) for text in texts]
-    if max(overlaps) < _WORDS_IN_COMMON:
-        is_list_of_answers = len(valued) > 2 and not any(map(_is_reasoning, texts))
-        return valued[-1:] if is_list_of_answers else valued
-    answers: list[Settled[Value]] = []
-    answers_question = False
-    for settled, text, overlap in zip(valued, texts, overlaps, strict=True):
-        is_on_question = overlap >= _WORDS_IN_COMMON or (overlap > 0 and _is_reasoning(text))
-        answers_question = is_on_question or (answers_question and _is_on_same_question(text))
-        if answers_question:
-            answers.append(settled)
-    return answers
-
-
-def _is_on_same_question(between: str) -> bool:
-    """Whether an answer behind another one is to the same question: on its line, in a form, after a change of mind."""
-    if "\n" not in between or _ONLY_FORM.fullmatch(between):
-        return True
-    return wordings.RECONSIDERED.search(between) is not None
-
-
-_ONLY_FORM = Pattern(r"\W*(?:(?:final|answer|my|the|is|so|thus|therefore|correct)\W+)*")
-
-
-@heuristic(41, False)
-def _is_reasoning(block: str) -> bool:
-    """Whether the words before an answer are reasoning, and not a list."""
-    return len(_NO_WORD.sub("", _ITEM.sub("", block[-_LOOK_BACK:]))) >= _REASONED
-
-
-_ITEM = Pattern(r"^[ \t*(-]*[a-z][.):][^\n]*$", 8)
-_REASONED = 80
-"""So many letters and digits between two claims are new reasoning.
-
-Of 495 labelled replies, 20 reads one wrong letter, and 160 leaves one more without its letter.
-"""
-_NO_WORD = Pattern(r"[\W_]+")
-
-
-def _replaces(reply: OwnWords, last: Claim, earlier: Claim) -> bool:
-    """Whether a claim takes the place of an earlier one; otherwise both are answers."""
-    if last.form in ("container", "mark") and earlier.form not in ("container", "mark"):
-        return True
-    # Reasoning can stand in the sentence of a declaration, so what is between begins where its content begins. The
-    # content of a field is all words up to the next field, so there it begins behind them.
-    start = earlier.end if earlier.rule in _FIELD_RULES else earlier.start
-    between = reply.lower[start : last.outer_span[0]]
-    if (last.is_final and not earlier.is_final) or wordings.RECONSIDERED.search(between[-_LOOK_BACK:]):
-        return True
-    if wordings.CONCLUDING.search(reply.lower, max(0, last.outer_span[0] - _WORDS_BEFORE), last.outer_span[0]):
-        return True
-    return _is_reasoning(between)
-
-
-def end_of_withdrawn_part(lower: str) -> int:
-    """Return the position up to which answers are withdrawn; 0 if none is, or if they are confirmed behind it."""
-    withdrawal = _last_match(wordings.WITHDRAWS.finditer(lower))
-    if withdrawal is None or wordings.CONFIRMS.search(lower, withdrawal.end()):
-        return 0
-    return withdrawal.start() + 1  # its words begin behind the mark that ends what is withdrawn
-
-
-def _last_match(matches: Iterator[re.Match[str]]) -> re.Match[str] | None:
-    return next(iter(deque(matches, 1)), None)

@@ -1,7 +1,8 @@
 """Where an answer stands in a reply, whatever kind it is of."""
 
 from grader.scorers.own_words import own_words
-from grader.scorers.places import Claim, settle
+from grader.scorers.places import Claim
+from grader.scorers.settling import settle
 from tests.tables import each
 
 QUESTION = "How many pens are left in the box?"

@@ -1,6 +1,6 @@
 """The careful reading of short answers: what stands in an answer's place, whole or not at all, never a guess.
 
-`places.settle` finds the claim that counts. A kind of answer has two functions: `value` returns what a claim says, as
+`settling.settle` finds the claim that counts. A kind of answer has two functions: `value` returns what a claim says, as
 it is written, and `same` compares it with a gold answer. Where no rule finds an answer, the outcome is `no_answer`.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers.answer import amounts, texts
 from grader.scorers.own_words import own_words
-from grader.scorers.places import settle
+from grader.scorers.settling import settle
 from grader.scorers.yes_no import read_yes_or_no
 
 if TYPE_CHECKING:

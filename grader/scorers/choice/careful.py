@@ -1,6 +1,6 @@
 """The careful reading of a reply to a multiple-choice question: what an attentive person concludes, never a guess.
 
-`places.settle` finds the claim that counts; `ChoiceReader.value` says which options a claim names: by their letters,
+`settling.settle` finds the claim that counts; `ChoiceReader.value` says which options a claim names: by their letters,
 their texts, or numbers of statements. All other prose is for a judge.
 """
 
@@ -15,8 +15,9 @@ from grader.scorers.choice.options import EDGE, ChoiceOptions, OptionText
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
 from grader.scorers.own_words import OwnWords, content_words, own_words
 from grader.scorers.patterns import Pattern, heuristic
-from grader.scorers.places import claims, settle
+from grader.scorers.places import claims
 from grader.scorers.plain_text import plain, without_markup
+from grader.scorers.settling import settle
 from grader.scorers.yes_no import polarity
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from grader.scorers.mr_ben.official import MrBenReading
 from grader.scorers.mr_ben.stance import LONGEST, Stance, stance
 from grader.scorers.mr_ben.step import NOT_APPLICABLE, code_line, number_of_quoted_step, step_in_line, step_in_prose
 from grader.scorers.patterns import Pattern
-from grader.scorers.places import fields, read_review, settle_fields
+from grader.scorers.places import fields, read_review
+from grader.scorers.settling import settle_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from grader.scorers.mr_ben.official import Correctness
     from grader.scorers.mr_ben.step import Solution
     from grader.scorers.own_words import OwnWords
-    from grader.scorers.places import Claim, Settled
+    from grader.scorers.places import Claim
+    from grader.scorers.settling import Settled
 
 
 def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenReading:
