@@ -207,7 +207,7 @@ def _options_of_gold(gold: str, options: Mapping[str, str], labels: tuple[str, .
     """Return the options that a gold answer can name: by letter, label, text, or number from 0 or 1."""
     bare, texts = gold.strip("(). "), list(options.values())
     candidates = [options[bare]] if bare in options else []
-    candidates += [texts[labels.index(bare)]] if bare in labels[: len(texts)] else []
+    candidates += [texts[labels.index(bare)]] if bare in labels else []
     candidates += [text for text in texts if _is_same_text(text, gold)]
     number = parse_index(bare)
     if not candidates and number is not None:

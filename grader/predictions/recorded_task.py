@@ -41,7 +41,7 @@ class RecordedTask(msgspec.Struct, frozen=True, kw_only=True):
     options: dict[str, str] = {}
     """Letter -> text."""
     labels: tuple[str, ...] = ()
-    """The names of the options, if they are no letters."""
+    """The names of the options in ARC, in their order; not more than there are options."""
     golds: tuple[str, ...] = ()
 
     @property
@@ -136,8 +136,8 @@ def _options(
     """
     value = parse_collection(_first(row, names))
     if isinstance(value, dict) and set(value) == {"text", "label"}:
-        labels = value["label"] if isinstance(value["label"], list) else []
-        return _by_letter(value["text"]), tuple(str(label) for label in labels)
+        options, labels = _by_letter(value["text"]), value["label"] if isinstance(value["label"], list) else []
+        return options, tuple(str(label) for label in labels[: len(options)])
     if isinstance(value, dict):
         options = {str(name): cell_text(text) for name, text in value.items() if text not in (None, "")}
         return (options if options.keys() <= set(string.ascii_uppercase) else {}), ()

@@ -141,6 +141,8 @@ def test_a_spelling_that_was_mended_is_no_other_question_but_another_number_is_o
          RecordedTask(question="Which?", options={"A": "x", "B": "y"}, labels=("1", "2"), golds=("2",))),
         ("lmms-eval", {"doc": {"question": "Which?", "choices": {"text": ["x", "y"], "label": None}}},
          RecordedTask(question="Which?", options={"A": "x", "B": "y"})),
+        ("lmms-eval", {"doc": {"question": "Which?", "choices": {"text": ["x"], "label": ["1", "2"]}, "answer": "2"}},
+         RecordedTask(question="Which?", options={"A": "x"}, labels=("1",), golds=("2",))),
         ("lmms-eval", {"doc": {"question": "Which?", "choices": {"A": "x", "AB": "y"}}},
          RecordedTask(question="Which?")),
         ("vlmevalkit", {"question": "Which?", "A": "x", "B": 2.0, "C": None, "answer": "B"},
