@@ -59,11 +59,11 @@ def prime_intellect(row: Row) -> dict[str, Any]:
     """Convert a row whose `verification_info` has `test_cases`, each `{"type", "input", "output", "fn_name"}`."""
     info = _mapping(row.get("verification_info", row), "test_cases")
     cases = [_mapping(case, "input", "output") for case in _items(info, "test_cases")]
-    functions = {case.get("fn_name") for case in cases}
-    if len(functions) > 1:
+    functions = [case.get("fn_name") for case in cases]
+    if any(name != functions[0] for name in functions):
         raise UsageError("its test cases call different functions")
     converted = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
-    function = next(iter(functions), None)
+    function = functions[0] if functions else None
     return inputs_outputs(converted | {"fn_name": function}) if function else converted
 
 
@@ -71,7 +71,10 @@ def assert_case(row: Row | str) -> dict[str, Any]:
     """Convert a row with `assert_case`, a list of assertions or a text, and `import_prefix` before them."""
     row = _mapping(row, "assert_case")
     cases = row["assert_case"]
-    return {"tests": [cases] if isinstance(cases, str) else list(cases), "setup": row.get("import_prefix") or ""}
+    return {
+        "tests": [cases] if isinstance(cases, str) else _items(row, "assert_case"),
+        "setup": row.get("import_prefix") or "",
+    }
 
 
 def livecodebench(row: Row) -> dict[str, Any]:
@@ -79,9 +82,10 @@ def livecodebench(row: Row) -> dict[str, Any]:
     cases = []
     for name in ("public_test_cases", "private_test_cases"):
         try:
-            cases += _items({name: unpack_text(row.get(name) or [])}, name)
+            rows = _items({name: unpack_text(row.get(name) or [])}, name)
         except ValueError as error:
             raise UsageError(f"{name} is {error}") from None
+        cases += [_mapping(case, "input", "output") for case in rows]
     if not cases:
         raise UsageError("the row has no public_test_cases or private_test_cases")
     converted = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
@@ -98,7 +102,8 @@ def kodcode(row: Row) -> dict[str, Any]:
 def mbpp(row: Row) -> dict[str, Any]:
     """Convert a row with `test_list`, `test_setup_code` (or `test_imports`) and the reference `code`."""
     row = _mapping(row, "test_list")
-    setup = row.get("test_setup_code") or "\n".join(row.get("test_imports") or ())
+    imports = [] if row.get("test_imports") is None else _items(row, "test_imports")
+    setup = row.get("test_setup_code") or "\n".join(map(str, imports))
     return {"tests": _items(row, "test_list"), "setup": setup, "solution": row.get("code") or ""}
 
 

@@ -185,7 +185,16 @@ def test_references_and_limits_come_with_the_row(backend: str) -> None:
         (shapes.inputs_outputs, "not JSON", "not JSON"),
         (shapes.inputs_outputs, {"inputs": 3, "outputs": []}, "not a list"),
         (shapes.prime_intellect, {"verification_info": "{}"}, "no test_cases"),
+        (
+            shapes.prime_intellect,
+            {"test_cases": [{"input": "", "output": "", "fn_name": name} for name in ({}, "f")]},
+            "different functions",
+        ),
         (shapes.livecodebench, {"private_test_cases": "no!"}, "neither JSON nor a packed text"),
+        (shapes.livecodebench, {"public_test_cases": [{"inputs": "1"}]}, "no input and no output; it has inputs"),
+        (shapes.livecodebench, {"public_test_cases": ["1"]}, "expected an object with input, output"),
+        (shapes.assert_case, {"assert_case": 1}, "assert_case is 1, not a list"),
+        (shapes.mbpp, {"test_list": [], "test_imports": "import math"}, "test_imports is not JSON"),
     ],
 )
 def test_a_row_of_another_shape_is_refused_with_the_reason(shape: Callable[[Any], Any], row: Any, why: str) -> None:
