@@ -9,6 +9,7 @@ import subprocess
 import sys
 import termios
 import time
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -241,6 +242,12 @@ def test_memory_that_was_moved_to_a_disk_counts(monkeypatch: pytest.MonkeyPatch)
     """A program can ask for it (`MADV_PAGEOUT`)."""
     monkeypatch.setattr(watch, "_read", lambda path: b"RssAnon:\t4 kB\nVmPTE:\t8 kB\nVmSwap:\t100 kB\n")
     assert watch.memory_bytes([1], 0) == 112 << 10
+
+
+def test_files_in_memory_count_beside_their_contents(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folders that bubblewrap makes for root have no limit on the number of files."""
+    monkeypatch.setattr(os, "statvfs", lambda _: types.SimpleNamespace(f_files=200_000, f_ffree=0))
+    assert watched("time.sleep(60)", memory=100 << 20).reason == "memory"
 
 
 @pytest.mark.parametrize("data", [b"", b"\0\0", b"\0\0\0\5{}", b"\xff\xff\xff\xff"])

@@ -9,6 +9,7 @@ import signal
 import time
 from typing import NamedTuple
 
+from grade_sandbox.confine.isolation import SCRATCH, SHM
 from grade_sandbox.supervise.dialogue import GarbageError
 
 TYPE_CHECKING = False
@@ -25,6 +26,8 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 SOCKET_BYTES = 320 << 10
 OUR_SOCKETS = 32
 """Sockets that grade's own processes may have in such a network; they hold no data of a program."""
+FILE_BYTES = 1 << 10
+"""What the kernel needs for a file in memory, beside its contents: 0.8 kB and its place in a folder."""
 MAX_PARTS, PART_BYTES = 16, 64 << 10
 """How many parts are read before the limits are checked, and the bytes of each: together, all that a channel holds."""
 KERNEL_TIMES = 3
@@ -165,6 +168,12 @@ def socket_bytes(pids: Iterable[int]) -> int:
         with contextlib.suppress(ValueError, IndexError):
             count = max(count, int(_read_from_any_thread(pid, "net/sockstat", b"sockets:").split(None, 3)[2]))
     return max(0, count - OUR_SOCKETS) * SOCKET_BYTES
+
+
+def file_bytes() -> int:
+    """Return what the kernel needs for the files in the writable folders, whose number bubblewrap cannot limit."""
+    folders = [os.statvfs(folder) for folder in (SCRATCH, SHM) if os.path.isdir(folder)]
+    return sum(folder.f_files - folder.f_ffree for folder in folders) * FILE_BYTES
 
 
 def machine_memory_bytes(field: str) -> int:
@@ -401,8 +410,10 @@ class Watch:
 
         `memory`: the program's own. `disturbed`: that of the machine's shared memory, which others may have filled.
         """
-        if self.limits.memory and memory_bytes(pids, self.baseline) + socket_bytes(pids) > self.limits.memory:
-            return "memory"
+        if self.limits.memory:
+            used = memory_bytes(pids, self.baseline) + socket_bytes(pids) + file_bytes()
+            if used > self.limits.memory:
+                return "memory"
         if self.shared_limit is not None and machine_memory_bytes("Shmem") > self.shared_limit:
             return "disturbed"
         return None
