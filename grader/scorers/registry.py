@@ -79,9 +79,11 @@ def check_output(name: str, output: ScorerOutput) -> None:
             values = {"credit": sample.reading(reading).points}
             values |= {metric: value(sample, reading) for metric, value in kind.sample_values.items()}
             for what, value in values.items():
-                if not 0 <= value <= 1:
+                if not (isinstance(value, (int, float)) and 0 <= value <= 1):
                     where = f"{sample.qid} #{sample.sample} ({reading})"
-                    raise UsageError(f"The scorer {name!r} gives {where} the {what} {value}, which is not from 0 to 1.")
+                    raise UsageError(
+                        f"The scorer {name!r} gives {where} the {what} {value!r}, which is not from 0 to 1."
+                    )
 
 
 def _load_plugin(name: str) -> AnyScorer:

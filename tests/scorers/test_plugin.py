@@ -211,6 +211,7 @@ def test_an_error_in_its_code_is_not_one_of_grade(grade, site, tmp_path, monkeyp
         ("    sample_facts = NumericFacts\n", "", "does not name NumericFacts as its `sample_facts`"),
         ("    declaration = NumericBenchmark\n", "", "has no `declaration`"),
         ("credit=int(right)", "credit=2", "gives a #0 (official) the credit 2, which is not from 0 to 1"),
+        ("credit=int(right)", "credit='1'", "gives a #0 (official) the credit '1', which is not from 0 to 1"),
         (
             "return float(",
             "return 100 * float(",
