@@ -25,13 +25,9 @@ from grader.scorers.answer.judging import NOT_ASKED, with_judge
 from grader.scorers.answer.metrics import AnswerFacts
 from grader.scorers.answer.official import RULES, as_text
 from grader.scorers.carried import carried_rows
-from grader.scorers.choice.items import (
-    gold_problem,
-    options_by_letter,
-    read_choice_between,
-    verdict,
-)
+from grader.scorers.choice.items import gold_problem, options_by_letter
 from grader.scorers.choice.readers import official_reader
+from grader.scorers.choice.replies import read_choice_between, verdict
 from grader.scorers.interface import (
     Observe,
     Run,

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from grader.judge import JudgeReply
     from grader.judge.session import JudgeSession
     from grader.results import ReadingName, SampleResult
-    from grader.scorers.choice.items import ChoiceReply, Item
+    from grader.scorers.choice.items import Item
     from grader.scorers.choice.reading import ChoiceReading
+    from grader.scorers.choice.replies import ChoiceReply
 
 _CJK = re.compile(r"[\u4e00-\u9fff]")
 _READ_FOR_SURE = frozenset(("empty", "unclosed_reasoning", "refusal", "outside_options"))

@@ -25,6 +25,7 @@ from grader.scorers.choice.items import Item
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.published import guess_note
 from grader.scorers.choice.readers import official_reader, official_readers
+from grader.scorers.choice.replies import missing_sample, read_replies, sample_of
 from grader.scorers.choice.tables import write_submission
 from grader.scorers.interface import SampleDetails, Scorer, ScorerOutput, Summary, TableBlock, Words
 from grader.scorers.means import each_task, metric_rows
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from grader.data.tables import Rows
     from grader.models.prompt import PromptOptions
     from grader.results import ReadingName, Report
-    from grader.scorers.choice.items import ChoiceReply
+    from grader.scorers.choice.replies import ChoiceReply
     from grader.scorers.interface import Observe, Run
 
 # The prompt of a benchmark.toml without `prompt`: VLMEvalKit, vlmeval/dataset/image_mcq.py, build_prompt of
@@ -147,7 +148,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         declared, items = run.benchmark, list(run.tasks.values())
         notes = list(map(Note, self._question_notes(run)))
         version = declared.protocols[run.protocol].reader
-        replies = choice_items.read_replies(
+        replies = read_replies(
             items, run.predictions, version, run.observer, run.oddities.outputs, marks=declared.answer_between
         )
         for reply in replies:
@@ -274,8 +275,8 @@ def _samples(
 ) -> list[SampleResult]:
     """Return the results of the replies and of the missing ones, in the benchmark's order."""
     rounds = max(map(len, predictions.values()), default=0) or 1
-    samples = [choice_items.sample_of(reply) for reply in replies]
-    samples += [choice_items.missing_sample(item, number) for item in absent for number in range(rounds)]
+    samples = [sample_of(reply) for reply in replies]
+    samples += [missing_sample(item, number) for item in absent for number in range(rounds)]
     order = {qid: number for number, qid in enumerate(predictions)}
     return sorted(samples, key=lambda sample: order[sample.qid])
 
@@ -330,14 +331,14 @@ def _position_cells(counts: LetterCounts | None) -> tuple[str, str]:
 # --- submissions ------------------------------------------------------------------------------------------------
 
 
-def _unread_note(replies: list[choice_items.ChoiceReply], version: str) -> list[str]:
+def _unread_note(replies: list[ChoiceReply], version: str) -> list[str]:
     """Return a note if the official reader reads a letter in next to no reply."""
     replies = [reply for reply in replies if reply.text.strip()]
     read = sum(reply.official.letter is not None for reply in replies)
     return unread_note(version, replies, read, {name: partial(_reads_gold, name) for name in official_readers()})
 
 
-def _reads_gold(version: str, reply: choice_items.ChoiceReply) -> bool | None:
+def _reads_gold(version: str, reply: ChoiceReply) -> bool | None:
     """Whether an official reader reads the gold letter; None if it reads no letter."""
     letter = official_reader(version)(reply.text, reply.item.options).letter
     return None if letter is None else letter == reply.item.gold

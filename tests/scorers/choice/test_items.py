@@ -15,8 +15,9 @@ from grader.options import Options
 from grader.scorers import declarations
 from grader.scorers.choice.declaration import ChoiceBenchmark, Shuffled
 from grader.scorers.choice.facts import ChoiceFacts
-from grader.scorers.choice.items import LARGE, Item, items_from, options_in, read_replies, sample_of
+from grader.scorers.choice.items import Item, items_from, options_in
 from grader.scorers.choice.metrics import facts_of
+from grader.scorers.choice.replies import LARGE, read_replies, sample_of
 from tests.observers import Noting
 from tests.own import own
 from tests.tables import each
