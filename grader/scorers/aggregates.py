@@ -1,18 +1,15 @@
 """Metrics that every scorer has if its benchmark declares them: means over groups, F1 of two groups, sets of tasks.
 
-With several samples per task, also the chance that one of k is right (pass@k), or that all of k are (pass^k). A task is
-right with its credit; an observation of several tasks (a circular question) is right if all of them are.
+A task counts with its credit; an observation of several tasks (a circular question) is right if all of them are.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from grader.errors import UsageError
 from grader.results import Aggregation
 from grader.results.groups import by_observation, by_round, grouped, in_group
 from grader.scorers.means import (
@@ -24,15 +21,13 @@ from grader.scorers.means import (
     metric_rows,
     rows_by_group,
 )
-from grader.scorers.oddities import FILTER
 from grader.scorers.pairing import MetricComparison, NothingPairedError, compare_paired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from grader.benchmark import Benchmark
     from grader.results import Metric, ReadingName, Report, SampleResult
-    from grader.scorers.means import Observe
     from grader.scorers.pairing import Side
     from grader.task import Task
 
@@ -40,8 +35,6 @@ MACRO, F1 = "macro_accuracy", "f1"
 GLOSSARY: Mapping[str, str] = {
     MACRO: "The mean of the accuracies of groups, each with the same weight.",
     F1: "The harmonic mean of two accuracies.",
-    "pass@*": "The estimated chance that at least one of k samples is right, as a mean over tasks.",
-    "pass^*": "The estimated chance that all of k samples are right, as a mean over tasks.",
 }
 SET = "The share of sets whose tasks are all right."
 """The explanation of the metric of a set of tasks."""
@@ -309,100 +302,3 @@ def _all_correct(samples: list[SampleResult], reading: ReadingName) -> Observati
     correct = [scored.points >= 1 for scored in readings if scored.is_scored]
     low, high = float(len(correct) == len(samples) and all(correct)), float(all(correct))
     return Observation(value=low if low == high else None, low=low, high=high, cluster=samples[0].independent_unit)
-
-
-# --- several samples --------------------------------------------------------------------------------------------------
-
-
-def pass_at_k(samples: int, passed: int, k: int) -> float:
-    """Return the chance, in [0, 1], that at least one of `k` samples drawn from `samples` passes.
-
-    1 - C(n - c, k) / C(n, k) in exact integers (Chen et al., 2021, arXiv 2107.03374, equation 1). Raises ValueError if
-    k exceeds the number of samples: there is no unbiased estimate with fewer than k.
-    """
-    if not 0 <= passed <= samples:
-        raise ValueError(f"{passed} of {samples} samples passed")
-    if not 1 <= k <= samples:
-        raise ValueError(f"pass@{k} needs at least {k} samples, there are {samples}")
-    return 1 - comb(samples - passed, k) / comb(samples, k)
-
-
-def pass_all_k(samples: int, passed: int, k: int) -> float:
-    """Return the chance, in [0, 1], that all of `k` samples drawn from `samples` pass: pass^k of tau-bench."""
-    return 1 - pass_at_k(samples, samples - passed, k)
-
-
-_ESTIMATORS = {"pass@": pass_at_k, "pass^": pass_all_k}
-
-
-def task_pass_at_k(members: Sequence[SampleResult], reading: ReadingName, name: str) -> Observation | None:
-    """Return a task's `pass@k` or `pass^k`; None if it has fewer samples than k."""
-    kind, k = _kind_and_k(name)
-    estimate = _ESTIMATORS[kind]
-    readings = [member.reading(reading) for member in members]
-    if len(readings) < k:
-        return None
-    passed = sum(sample.points >= 1 for sample in readings)
-    unscored = sum(not sample.is_scored for sample in readings)
-    scored = len(readings) - unscored
-    return Observation(
-        value=estimate(scored, passed, k) if scored >= k else None,
-        low=estimate(len(readings), passed, k),
-        high=estimate(len(readings), passed + unscored, k),
-        cluster=members[0].independent_unit,
-    )
-
-
-def _kind_and_k(name: str) -> tuple[str, int]:
-    """Split `pass@3` and `pass^3`; k is 0 in a name that has none."""
-    kind, k = name[: len("pass@")], name[len("pass@") :]
-    return kind, int(k) if k.isdecimal() else 0
-
-
-def pass_at_k_rows(samples: list[SampleResult], ks: Sequence[int]) -> list[Metric]:
-    """Return pass@k and pass^k of tasks with several samples, for each of the given k, else for all samples."""
-    names = pass_at_k_names(_samples_per_task(samples), ks)
-    return [row for name in names for row in metric_rows(samples, name, partial(_observe_tasks, name=name))]
-
-
-def _observe_tasks(samples: list[SampleResult], reading: ReadingName, name: str) -> list[Observation]:
-    tasks = (task_pass_at_k(members, reading, name) for members in by_observation(samples).values())
-    return [task for task in tasks if task is not None]
-
-
-def _samples_per_task(samples: Iterable[SampleResult]) -> int:
-    """Return the largest number of samples of a task; 1 if they are the texts of several filters of one sample."""
-    counts = [1]
-    for sample in samples:
-        if not isinstance(sample.groups, msgspec.UnsetType) and FILTER in sample.groups:
-            return 1
-        counts.append(sample.sample + 1)
-    return max(counts)
-
-
-def pass_at_k_names(most_samples: int, ks: Sequence[int]) -> list[str]:
-    """Return the names of the metrics of several samples; none if each task has one."""
-    if most_samples < 2:
-        return []
-    return [f"{kind}{k}" for k in ks or (most_samples,) for kind in _ESTIMATORS if kind == "pass@" or k > 1]
-
-
-def observe_pass_at_k(name: str) -> Observe | None:
-    """Return the function that gives a task's value in a metric of several samples; None for another metric."""
-    kind, k = _kind_and_k(name)
-    if kind not in _ESTIMATORS or not k:
-        return None
-
-    def task_value(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-        observation = task_pass_at_k(members, reading, name)
-        return None if observation is None else observation.value
-
-    return task_value
-
-
-def check_k(predictions: Mapping[str, list[str]], ks: Sequence[int]) -> None:
-    """Raise UsageError for a k that a task has too few samples for."""
-    fewest = min((len(texts) for texts in predictions.values() if texts), default=0)
-    for k in ks:
-        if k > fewest:
-            raise UsageError(f"-k {k}: pass@{k} needs at least {k} samples of every task, and one has only {fewest}.")

@@ -23,7 +23,7 @@ from grader.reports.document import (
     value_text,
 )
 from grader.results import observation_counts, reading_change
-from grader.scorers import aggregates
+from grader.scorers import aggregates, pass_at_k
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ def overall(run: Findings) -> Table:
 
 def _meaning(scorer: AnyScorer, name: str) -> str:
     """Return the description of a metric; `pass@*` is for every k."""
-    glossary = {**aggregates.GLOSSARY, **scorer.words.glossary}
+    glossary = {**aggregates.GLOSSARY, **pass_at_k.GLOSSARY, **scorer.words.glossary}
     for_every_k = re.sub(r"(?<=[@^])[0-9]+$", "*", name)
     set_accuracy = aggregates.SET if name.endswith("_accuracy") else ""
     return glossary.get(name) or glossary.get(for_every_k) or set_accuracy

@@ -10,7 +10,6 @@ import msgspec
 
 from grader.results import READINGS, Facts, Metric, ReadingName, SampleResult, facts_as
 from grader.results.groups import by_group, by_observation, by_task
-from grader.scorers.aggregates import pass_at_k_rows
 from grader.scorers.answer.careful import is_same
 from grader.scorers.answer.declaration import AnswerKind
 from grader.scorers.means import (
@@ -23,6 +22,7 @@ from grader.scorers.means import (
     weight_observations,
 )
 from grader.scorers.oddities import FILTER
+from grader.scorers.pass_at_k import pass_at_k_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

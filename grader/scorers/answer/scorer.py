@@ -15,7 +15,6 @@ from grader.errors import InputError
 from grader.files.json_text import parse_collection, quoted
 from grader.predictions.file import PredictionFile
 from grader.results import Facts, Note, Outcome, Reading, SampleResult
-from grader.scorers import aggregates
 from grader.scorers.answer import metrics as answer_metrics
 from grader.scorers.answer.amounts import is_number
 from grader.scorers.answer.careful import ReadAnswer, is_accepted, read_answer
@@ -42,6 +41,7 @@ from grader.scorers.interface import (
 from grader.scorers.marks import answer_between
 from grader.scorers.means import each_task
 from grader.scorers.numbers import as_number
+from grader.scorers.pass_at_k import check_k, observe_pass_at_k, pass_at_k_names
 from grader.scorers.rows import groups_of
 from grader.scorers.unread import unread_note
 
@@ -151,14 +151,14 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         """Return the names of the metrics."""
         most_samples = max(map(len, run.predictions.values()), default=0)
         majority = [f"maj@{most_samples}"] if most_samples > 1 else []
-        several = aggregates.pass_at_k_names(most_samples, run.options.k)
+        several = pass_at_k_names(most_samples, run.options.k)
         has_yes_no = any(task.kind == "yes_no" for task in run.tasks.values())
         yes_no = ["precision", "recall", "f1", "yes_ratio"] if has_yes_no else []
         return ["accuracy", *majority, *several, *yes_no]
 
     def score(self, run: Run[AnswerBenchmark, AnswerTask]) -> ScorerOutput:
         """Read every reply by the protocol's rule and carefully."""
-        aggregates.check_k(run.predictions, run.options.k)
+        check_k(run.predictions, run.options.k)
         declared = run.benchmark
         protocol = declared.protocols[run.protocol]
         full_outputs = run.oddities.outputs
@@ -200,7 +200,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         """Return the function that gives a question's value in a metric; None for F1 and its parts, no means."""
         if name.startswith("maj@"):
             return partial(answer_metrics.majority_credit, votes=_votes(name))
-        return mean_credit if name == "accuracy" else aggregates.observe_pass_at_k(name)
+        return mean_credit if name == "accuracy" else observe_pass_at_k(name)
 
     def sample_details(self, sample: SampleResult) -> SampleDetails:
         """Return the gold answer."""

@@ -14,7 +14,6 @@ from grader.models.prompt import Sampling, Turn, render
 from grader.predictions.file import PredictionFile
 from grader.results import Metric, Note, SampleResult, facts_as
 from grader.results.groups import in_group
-from grader.scorers import aggregates
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice import items as choice_items
 from grader.scorers.choice import metrics as choice_metrics
@@ -29,6 +28,7 @@ from grader.scorers.choice.replies import missing_sample, read_replies, sample_o
 from grader.scorers.choice.tables import write_submission
 from grader.scorers.interface import SampleDetails, Scorer, ScorerOutput, Summary, TableBlock, Words
 from grader.scorers.means import each_task, metric_rows
+from grader.scorers.pass_at_k import check_k, observe_pass_at_k, pass_at_k_names, pass_at_k_rows
 from grader.scorers.prompting import prompt_values, turn_from_template
 from grader.scorers.unread import unread_note
 from grader.statistics import corrections
@@ -135,13 +135,13 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     def metric_names(self, run: Run[ChoiceBenchmark, Item]) -> Sequence[str]:
         """Return the names of the metrics."""
         most = max(map(len, run.predictions.values()), default=0)
-        return ("accuracy", *aggregates.pass_at_k_names(most, run.options.k))
+        return ("accuracy", *pass_at_k_names(most, run.options.k))
 
     def score(self, run: Run[ChoiceBenchmark, Item]) -> ScorerOutput:
         """Read every reply and score; raises a GradeError."""
         if all(item.gold is None for item in run.tasks.values()):
             return _submission(run)
-        aggregates.check_k(run.predictions, run.options.k)
+        check_k(run.predictions, run.options.k)
         from grader.judge.session import judge_session
         from grader.scorers.choice.judging import ask_judge, judged_note, missing_judge_note
 
@@ -192,14 +192,14 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""
-        several = aggregates.pass_at_k_rows(report.samples, report.aggregation.k)
+        several = pass_at_k_rows(report.samples, report.aggregation.k)
         return [*metric_rows(report.samples, "accuracy", each_task), *several]
 
     # --- comparisons and reports ----------------------------------------------------------------------------------
 
     def observe(self, name: str) -> Observe | None:
         """Return the function that gives a question's value in a metric."""
-        return choice_metrics.observe(name) or aggregates.observe_pass_at_k(name)
+        return choice_metrics.observe(name) or observe_pass_at_k(name)
 
     def summary(self, report: Report) -> Summary:
         """Return how often each letter was predicted, and how often it is gold; a line names what is not chance."""

@@ -11,7 +11,6 @@ from grader.errors import UsageError
 from grader.files.json_text import quoted
 from grader.results import READINGS, Calls, Metric, Outcome, ReadingName, SampleResult
 from grader.results.groups import by_group, by_observation
-from grader.scorers.aggregates import task_pass_at_k
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.interface import MISSING_RULE, CurveBlock
 from grader.scorers.means import (
@@ -22,6 +21,7 @@ from grader.scorers.means import (
     metric,
     metric_without_value,
 )
+from grader.scorers.pass_at_k import task_pass_at_k
 from grader.statistics import intervals
 
 if TYPE_CHECKING:

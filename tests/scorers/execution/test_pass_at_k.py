@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from grader.scorers.aggregates import pass_at_k
+from grader.scorers.pass_at_k import pass_at_k
 from tests.tables import each
 
 
