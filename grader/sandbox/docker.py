@@ -110,7 +110,7 @@ class ContainerSupervisor(channel.Channel):
             raise InfrastructureError(f"The sandbox container ended before it was ready ({error}). {output}") from error
         except Exception as error:
             self.close()
-            raise InfrastructureError(f"The Docker engine could not start a sandbox: {_short(error)}") from error
+            raise InfrastructureError(f"The Docker engine could not start a sandbox: {_cause(error)}") from error
 
     def _last_output(self) -> str:
         with contextlib.suppress(Exception):
@@ -340,9 +340,7 @@ def _cause(error: BaseException) -> str:
     while inner is not None:
         if isinstance(inner, OSError) and inner.strerror:
             return inner.strerror
+        if isinstance(inner, ConnectionError | TimeoutError):  # of these, some have only a text
+            return str(inner)
         inner = inner.__cause__ or inner.__context__
-    return _short(error)
-
-
-def _short(error: BaseException) -> str:
     return " ".join(str(error).split())[:300]

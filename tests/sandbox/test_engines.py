@@ -81,6 +81,23 @@ def test_an_address_that_is_none_is_reported_as_an_engine_that_does_not_answer(
     assert f"No Docker engine answers at {address}, which DOCKER_HOST names" in str(error.value)
 
 
+class _HangsUp(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        self.request.recv(1 << 16)
+
+
+def test_an_engine_that_hangs_up_is_reported_with_the_cause_alone(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = runtime / "docker.sock"
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{path}")
+    with socketserver.ThreadingUnixStreamServer(str(path), _HangsUp) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(InfrastructureError, match=r" names \(Remote end closed connection without response\)\. "):
+            docker.connect()
+        server.shutdown()
+
+
 def test_docker_is_preferred_to_podman(runtime: Path) -> None:
     with listen(runtime / "run/podman/podman.sock"), listen(runtime / "run/docker.sock"):
         found = engines.find()
