@@ -70,12 +70,15 @@ def predictions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder() -> Iterator[Path]:
     """Give each run temporary files and a cache of its own, with the packages of this machine; check what is left.
 
     The path of a socket has at most 107 characters, so the folder's path is shorter than `tmp_path`.
     """
-    with tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as name, monkeypatch.context() as patched:
+    with (
+        tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as name,
+        pytest.MonkeyPatch.context() as patched,
+    ):
         place = Path(name)
         cache = place / "cache" / "grade"
         cache.mkdir(parents=True, mode=0o700)
@@ -284,7 +287,7 @@ def test_a_pool_waits_for_an_engine_that_comes_back(
 
 
 @pytest.fixture
-def disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def disk(folder: Path) -> Iterator[Path]:
     """A small disk for temporary files and the cache."""
     place = folder / "disk"
     place.mkdir()
@@ -293,8 +296,10 @@ def disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     place.joinpath("cache/grade").mkdir(parents=True, mode=0o700)
     lend_packages(place / "cache" / "grade")
     place.joinpath("temporary").mkdir()
-    use(monkeypatch, place)
-    yield place
+    # What it changes is restored before what `folder` changed is: else later tests would be in a folder that is gone.
+    with pytest.MonkeyPatch.context() as patched:
+        use(patched, place)
+        yield place
     assert left(place) == []
     subprocess.run(["umount", "--lazy", place], check=True)
 
