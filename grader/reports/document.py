@@ -298,19 +298,18 @@ def with_official_mark(text: str, reading: ReadingName, official_notes: Sequence
     return f"{text}{OFFICIAL_MARK}" if reading == "official" and official_notes else text
 
 
-def official_note_lines(runs: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
-    """Return each note on the official values of runs once; one that not all runs have begins with their names.
+def official_note_lines(runs: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Return each note on official values once, after the names of the runs that have it if others do not.
 
     `runs`: (name, notes).
     """
-    notes_of = dict(runs)
     names_of: dict[str, list[str]] = {}
-    for name, notes in notes_of.items():
+    for name, notes in runs:
         for note in notes:
             names_of.setdefault(note, []).append(name)
     lines = []
     for note, names in names_of.items():
-        prefix = "" if len(names) == len(notes_of) else f"{', '.join(names)}: "
+        prefix = "" if len(names) == len(runs) else f"{', '.join(names)}: "
         lines.append(f"{OFFICIAL_MARK} {prefix}{note}")
     return lines
 

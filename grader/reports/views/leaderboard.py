@@ -55,7 +55,7 @@ def document(leaderboard: Leaderboard, folder: Path | None = None) -> Document:
 
 
 def _board_section(board: Board, leaderboard: Leaderboard, folder: Path | None) -> Section:
-    """Return the runs of one board. Its judge is in the title only if another board of this benchmark has another."""
+    """Return the runs of one board. Its judge is in the title only if boards of this benchmark differ in it."""
     part = f" · a part: {board.part.n} of {board.part.of}" if board.part is not None else ""
     judge = f" · {board.judge}" if board.judge in _distinguishing_facts(board, leaderboard.boards) else ""
     return Section(
@@ -189,7 +189,7 @@ def _method(leaderboard: Leaderboard, board: Board) -> list[str]:
 
 def _legend(board: Board) -> list[str]:
     """Return what the signs beside values mean."""
-    lines = official_note_lines((run.short, run.official_notes) for run in board.runs)
+    lines = official_note_lines([(run.short, run.official_notes) for run in board.runs])
     metrics = [metric for ranking in board.rankings.values() for metric in ranking.values if metric is not None]
     if any(metric.is_partial and metric.value is not None for metric in metrics):
         lines.insert(0, "* Unscored samples are excluded. n is that of official and of careful if they differ.")

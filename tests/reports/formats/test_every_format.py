@@ -237,6 +237,11 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
     )
 
 
+def test_a_note_on_official_values_stays_if_the_other_run_has_the_same_name() -> None:
+    a, b = RunName(predictions="p.json", official_notes=["Python 3.8."]), RunName(predictions="p.json")
+    assert "\n\N{DAGGER} p: Python 3.8.\n" in terminal.render(of_comparison.document(comparison(a=a, b=b)))
+
+
 def test_many_groups_of_a_comparison_are_only_shown_on_a_terminal_on_request() -> None:
     row = comparison().metrics[0]
     groups = [msgspec.structs.replace(row, group=f"kind={n}") for n in range(9)]
