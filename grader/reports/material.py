@@ -80,9 +80,9 @@ class RunFiles:
         """Collect the material of the report's items. Raises UsageError if the report's scorer is not installed."""
         report, scorer = self.report, scorer_of(self.report)
         gaps: list[Gap] = []
-        declared = self.benchmark
-        if not isinstance(declared, Benchmark):
-            declared = _load_benchmark(report, declared, gaps)
+        benchmark = self.benchmark
+        if not isinstance(benchmark, Benchmark):
+            benchmark = _load_benchmark(report, benchmark, gaps)
         file, gap = self._graded_predictions if report.samples else (None, None)
         if gap is not None:
             gaps.append(gap)
@@ -94,13 +94,13 @@ class RunFiles:
                 replies = executed.predictions
                 gaps = self._gaps_with_scorer_file(gaps)
         tasks = ShownTasks()
-        if declared is not None and report.samples:
-            tasks = gather_tasks(report, declared, file, self.data, gaps, rows=self.rows, folders=self.folders)
-        self.gaps[:] = gaps
+        if benchmark is not None and report.samples:
+            tasks = gather_tasks(report, benchmark, file, self.data, gaps, rows=self.rows, folders=self.folders)
+        self.gaps[:] = gaps  # the command names them after the page is written
         qids = dict.fromkeys(sample.qid for sample in report.samples)
         return Material(
             runs_programs=scorer.runs_programs,
-            unit=declared.unit if declared is not None else "item",
+            unit=benchmark.unit if benchmark is not None else "item",
             **msgspec.structs.asdict(tasks),
             replies={qid: replies[qid] for qid in qids if qid in replies},
             programs=executed.programs,

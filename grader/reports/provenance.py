@@ -16,7 +16,7 @@ def provenance_facts(report: Report) -> dict[str, Any]:
     """Return the facts of the provenance and the scorer, name -> value, without empty values."""
     facts: dict[str, Any] = msgspec.to_builtins(report.provenance)
     if "sandbox" in facts:
-        # The facts are listed one by one, because some formats leave tables out.
+        # Each part is a fact of its own, because some formats leave out values with many parts.
         sandbox = facts.pop("sandbox")
         facts |= {"sandbox": sandbox.pop("backend")} | {f"sandbox_{name}": value for name, value in sandbox.items()}
     if report.model is not None:

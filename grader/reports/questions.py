@@ -124,7 +124,7 @@ def _read_error_text(report: Report, benchmark: Benchmark, folders: Iterable[Pat
 
 
 def _candidate_data_files(report: Report, folders: Iterable[Path]) -> list[Path]:
-    """Return the files in these folders that have the name of the graded data; empty if the data is from the hub.
+    """Return the files in these folders with the name of the graded data; none if the predictions or the hub had it.
 
     The name is from a results file, which anybody may have written: only a plain file name is used.
     """
@@ -182,7 +182,8 @@ def _with_images(tasks: dict[str, Task], images: Images, unit: str, gaps: list[G
     for qid, task in tasks.items():
         picture = images.picture(task)
         if picture is None:
-            missing += images.has_cell(task)
+            if images.has_cell(task):
+                missing += 1
             continue
         image_of[qid] = _image_key(picture)
         pictures.setdefault(image_of[qid], picture)

@@ -38,7 +38,7 @@ def _wrap_line(line: str, width: int) -> str:
     """Break a line into lines of at most `width`; all but the first are indented."""
     if len(line) <= width:
         return line
-    # A blank at which the line must not be broken is a NUL in between.
+    # A line must not be broken in code or before "%": NULs take the place of these blanks until it is broken.
     with_nuls = _CODE.sub(lambda match: match[0].replace(" ", "\0"), line).replace(" %", "\0%")
     indent = " " * (len(line) - len(line.lstrip()) + 2)
     return "\n".join(fold(with_nuls, width, indent)).replace("\0", " ")

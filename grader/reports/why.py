@@ -67,15 +67,16 @@ def deciding_words(reading: Reading, reply: str | None) -> str:
 
 
 def _words_before(reply: str, start: int, answer: str) -> str:
-    """Return the words before an answer on its line, with the blank or the beginning of a word that it continues."""
+    """Return three words before an answer on its line, and what is between: a blank, or `(` if `B` is read in `(B)`."""
     leading_blanks = len(answer) - len(answer.lstrip())
     context = reply[max(0, start - LONGEST_QUOTE // 2) : start + leading_blanks]
     line_before = context.rpartition("\n")[2]
-    return " ".join(line_before.split(" ")[-WORDS_BEFORE - 1 :])  # the last one is empty or a beginning
+    *words, beginning_of_answer = line_before.split(" ")
+    return " ".join([*words[-WORDS_BEFORE:], beginning_of_answer])
 
 
 def labelled_facts(scorer: AnyScorer, sample: SampleResult) -> list[tuple[str, str]]:
-    """Return (label, text): the scorer's facts, the first call that returned a wrong result, and the failed test."""
+    """Return (label, text) of what is known: the scorer's facts, the first call with another answer, a failed test."""
     details = scorer.sample_details(sample)
     facts = list(details.facts)
     if isinstance(sample.calls, Calls) and (call := sample.calls.first) is not None:
@@ -123,7 +124,8 @@ def reason(reading: Reading, glossary: Mapping[str, str]) -> str:
 def _as_clause(sentence: str) -> str:
     """Return a sentence as a part of another one: without its full stop, its first word in lower case."""
     first_word, _, other_words = sentence.removesuffix(".").partition(" ")
-    if first_word[1:].islower():  # an ordinary word, no letter, number or acronym
+    is_ordinary_word = first_word[1:].islower()  # not a single letter, a number or an acronym
+    if is_ordinary_word:
         first_word = first_word[0].lower() + first_word[1:]
     return f"{first_word} {other_words}".strip()
 

@@ -139,7 +139,7 @@ class SampleResult(msgspec.Struct, Generic[SampleFacts], frozen=True, kw_only=Tr
     def differs(self) -> bool:
         """Whether the readings disagree on the outcome, the answer, the credit or a part that a metric counts.
 
-        A reading that does not judge the task disagrees with nothing.
+        A careful reading that does not judge the task disagrees with nothing.
         """
         if self.careful.outcome is Outcome.NOT_JUDGED:
             return False
@@ -408,18 +408,21 @@ def metrics_leaving_out_unscored(report: Report) -> str:
     A metric that needs only a part of a verdict, which an unscored sample may have, leaves out none. `all metrics` is
     also the answer if no metric says that it leaves out samples.
     """
-    readings: dict[str, list[str]] = {}
-    has_complete = False
+    readings_by_metric: dict[str, list[str]] = {}
+    has_complete_metric = False
     for name, pair in report.overall().items():
         for reading, metric in zip(READINGS, pair, strict=True):
-            has_complete = has_complete or (metric is not None and not metric.is_partial)
-            # A reading has no such metric if nothing is scored in it: all its samples are left out.
-            has_only_unscored = metric is None and getattr(report.unscored_by_reading, reading) > 0
-            if has_only_unscored or (metric is not None and metric.is_partial):
-                readings.setdefault(name, []).append(reading)
-    if not readings or not has_complete:
+            if metric is not None and not metric.is_partial:
+                has_complete_metric = True
+            # Without a metric, nothing is scored in this reading: all its samples are left out.
+            elif metric is not None or getattr(report.unscored_by_reading, reading) > 0:
+                readings_by_metric.setdefault(name, []).append(reading)
+    if not readings_by_metric or not has_complete_metric:
         return "all metrics"
-    *names, last = [name if len(of) == len(READINGS) else f"{name} ({of[0]})" for name, of in readings.items()]
+    *names, last = [
+        name if len(readings) == len(READINGS) else f"{name} ({readings[0]})"
+        for name, readings in readings_by_metric.items()
+    ]
     return f"{', '.join(names)} and {last}" if names else last
 
 

@@ -68,7 +68,8 @@ class Outputs:
     ) -> None:
         """Raise UsageError for a report (a file of `-o`) that cannot be written, or that would replace an input.
 
-        `folder` is that of `--output-dir`. It is created, because reports may be in it, too.
+        `folder` is that of `--output-dir`. It is created, because reports may be in it, too. `baseline` is the results
+        file of `--baseline`: the run must not replace it by its own results (`claim`).
         """
         if folder is not None:
             _ensure_writable_folder(folder)
@@ -141,11 +142,11 @@ def _ensure_writable_folder(folder: Path) -> None:
 
 
 def _check_name(path: Path) -> None:
-    """Raise UsageError if the name is too long, also for the temporary file beside it."""
+    """Raise UsageError if the file system refuses the name: that of the temporary file beside it is the longer one."""
     try:
         path.with_name(f".{path.name}.12345678").lstat()
     except FileNotFoundError:
-        return
+        return  # the name is possible
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}; rename the prediction file.") from error
 
@@ -164,7 +165,7 @@ def _refuse_to_lose_results(path: Path, source: str, *, judged: bool) -> None:
     judge = earlier.judge
     if judged or judge is None:
         return
-    # A model may have answered nothing, because it was never asked or failed each time; recorded replies are answers.
+    # Without a model, the judge was recorded replies. A model answered nothing if it was never asked or always failed.
     has_answered = not judge.model or judge.questions > judge.failed
     if has_answered:
         raise UsageError(

@@ -119,12 +119,12 @@ def _section_blocks(section: Section, parts: Sequence[Part]) -> Iterator[_Block]
 
 def _table_block(table: Table, *, with_title: bool) -> _Block:
     rows = table.rows[:MOST_ROWS] if table.is_list else table.rows
-    kinds = ("--:" if column.kind == "number" else ":--" for column in table.columns)
+    alignments = ("--:" if column.kind == "number" else ":--" for column in table.columns)
     return _Block(
         before=[
             *([Markup("**{}**").format(prose(table.title)), Markup()] if with_title else []),
             _row([prose(column.name) for column in table.columns]),
-            _row(map(Markup, kinds)),
+            _row(map(Markup, alignments)),
         ],
         rows=[_row([_cell(*pair) for pair in zip(row, table.columns, strict=True)]) for row in rows],
         omitted=len(table.rows) - len(rows),
@@ -149,7 +149,7 @@ def _plain(text: str) -> Markup:
 
 
 def _sentence(text: str, limit: int) -> Markup:
-    """Return a sentence as text; the whole as one code span if any part of it would need one, as a quoted program."""
+    """Return a sentence as text, or all of it as one code span if a part needs one: so a quoted program stays whole."""
     markup = prose(text, limit)
     needs_no_code = str(markup) == truncate(" ".join(text.split()), limit)
     return markup if needs_no_code else code(text, limit)

@@ -53,7 +53,7 @@ def _is_name(word: str) -> bool:
 
 
 def _piece(match: re.Match[str], limit: int, *, is_first: bool) -> Markup:
-    """Return code that a sentence quotes, or a word of it, with the brackets and punctuation around it."""
+    """Return a match of `_PIECE`: code between back-ticks, with the punctuation around it, or any other word."""
     before, content, after, word = match.groups()
     if word is not None:
         return _prose_word(word, limit, is_first=is_first)

@@ -35,7 +35,7 @@ COLUMN_GAP = 2
 _BREAKABLE_KINDS = ("name", "sentence")
 _BREAK = "\x1f"
 """A blank without width, which rich breaks lines at; it is not printed."""
-_SENTENCE_ROW = "\ue000"
+_PLACEHOLDER = "\ue000"
 """The first cell of a placeholder row of rich's table: `table_lines` puts the sentence of the row above there."""
 _JOINTS = re.compile(r"(?<=\w)([-_/=]+)(?=\w)")
 """What joins the words of a name."""
@@ -116,8 +116,8 @@ def table_lines(table: Table, width: int, *, colour: bool = False) -> list[str]:
         return _block_lines(columns, rows, width, colour=colour)
     sentences = iter([_text(row[-1]) for row in rows])
     lines: list[str] = []
-    for line in _block_lines(columns[:-1], [row[:-1] for row in rows], width, colour=colour, with_sentence_rows=True):
-        lines += _sentence_lines(next(sentences), width) if line.startswith(_SENTENCE_ROW) else [line]
+    for line in _block_lines(columns[:-1], [row[:-1] for row in rows], width, colour=colour, with_placeholders=True):
+        lines += _sentence_lines(next(sentences), width) if line.startswith(_PLACEHOLDER) else [line]
     return lines
 
 
@@ -139,17 +139,17 @@ def _block_lines(
     width: int,
     *,
     colour: bool,
-    with_sentence_rows: bool = False,
+    with_placeholders: bool = False,
 ) -> list[str]:
     """Return the lines of all blocks of a table, with a blank line between two.
 
-    `with_sentence_rows`: each row is followed by one that begins with `_SENTENCE_ROW`.
+    `with_placeholders`: below each row is `_PLACEHOLDER`, in whose place `table_lines` puts the row's sentence.
     """
     lines: list[str] = []
     for block in _columns_by_block(columns, rows, width):
         if lines:
             lines.append("")
-        lines += _render_block(columns, rows, block, width, colour=colour, with_sentence_rows=with_sentence_rows)
+        lines += _render_block(columns, rows, block, width, colour=colour, with_placeholders=with_placeholders)
     return lines
 
 
@@ -164,15 +164,15 @@ def _render_block(
     width: int,
     *,
     colour: bool,
-    with_sentence_rows: bool,
+    with_placeholders: bool,
 ) -> list[str]:
-    """Return the lines of a block, with names broken as seldom as the terminal's width allows."""
+    """Return the lines of a block, with the longest words of names that can stay whole on a terminal of this width."""
     lines: list[str] = []
     for max_unbroken in UNBROKEN_LENGTHS:
         console = _console(width, colour=colour)
-        grid = _grid(columns, rows, block, max_unbroken, with_sentence_rows=with_sentence_rows)
+        grid = _grid(columns, rows, block, max_unbroken, with_placeholders=with_placeholders)
         console.print(grid, crop=False)
-        # rich has broken lines at the marks that it needed; the others would be seen.
+        # The marks at which rich broke no line are still there, and would be seen.
         text = console.file.getvalue().replace(_BREAK, "")  # type: ignore[attr-defined]
         lines = [line.rstrip() for line in text.rstrip("\n").split("\n")]
         if all(cell_len(Text.from_ansi(line).plain) <= width for line in lines):
@@ -233,9 +233,9 @@ def _grid(
     block: Sequence[int],
     max_unbroken: int,
     *,
-    with_sentence_rows: bool,
+    with_placeholders: bool,
 ) -> RichTable:
-    """Return a block as a table of rich, which breaks lines and aligns columns."""
+    """Return a block as a table of rich; words of names stay whole up to `max_unbroken` characters."""
     grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for index in block:
         column = columns[index]
@@ -249,8 +249,8 @@ def _grid(
         )
     for row in rows:
         grid.add_row(*(_rich_text(row[index], columns[index], max_unbroken) for index in block))
-        if with_sentence_rows:
-            grid.add_row(_SENTENCE_ROW)
+        if with_placeholders:
+            grid.add_row(_PLACEHOLDER)
     return grid
 
 

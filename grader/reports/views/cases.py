@@ -164,21 +164,21 @@ def _outcomes_in_words(item: _Item, reading: ReadingName) -> str:
 def _unscored_message(item: _Item, reading: ReadingName) -> str:
     """Return the detail of the first unscored sample, and the outcomes of those without full credit.
 
-    Without a detail, it is the infrastructure that failed. A unit of several tasks may be unscored although each of
-    its samples has full credit: then it is the unit's question that has no verdict.
+    Without a detail, it is the infrastructure that failed. An item of several tasks may be unscored although each of
+    its samples has full credit: then only the question as a whole has no verdict.
     """
     verdicts = [sample.reading(reading) for sample in item.samples]
     details = (verdict.detail for verdict in verdicts if not verdict.is_scored)
     why = next(filter(None, details), "infrastructure failed")
-    what = _outcomes_in_words(item, reading) or "its question"
-    return f"unscored, which says nothing about the model: {why[:MOST_CHARACTERS]} ({what})"
+    outcomes = _outcomes_in_words(item, reading) or "its question"
+    return f"unscored, which says nothing about the model: {why[:MOST_CHARACTERS]} ({outcomes})"
 
 
 def _failure_message(item: _Item, reading: ReadingName) -> str:
     if len(item.samples) > 1:
         return f"{_rounds_in_words(item, reading)}: {_outcomes_in_words(item, reading)}"
     verdict = item.samples[0].reading(reading)
-    # A unit may fail although its only sample has full credit: the samples of its other tasks are missing.
+    # An item may fail although its only sample has full credit: its other tasks have no samples.
     return verdict.outcome.value if verdict.points < 1 else "failed"
 
 

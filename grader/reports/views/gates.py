@@ -36,10 +36,10 @@ def document(decisions: Decisions) -> Document:
 
 def section(gates: Sequence[GateResult], media: Media = ("file", "page")) -> Section:
     """Return the gates in a table, the worst first. The command of one run prints them itself on a terminal."""
-    counts = Counter(gate.state for gate in gates if not gate.is_advisory)
-    worst: State = next((state for state in WORST_FIRST if counts[state]), "met")
-    words = ", ".join(f"{counts[state]} {state}" for state in WORST_FIRST if counts[state])
-    if counts.keys() - {"met"}:
+    deciding = Counter(gate.state for gate in gates if not gate.is_advisory)
+    worst: State = next((state for state in WORST_FIRST if deciding[state]), "met")
+    words = ", ".join(f"{deciding[state]} {state}" for state in WORST_FIRST if deciding[state])
+    if worst != "met":
         title = f"Gates: {words}"
     elif all(gate.state == "met" for gate in gates):
         title = "Every gate is met"

@@ -45,7 +45,7 @@ def overall(run: Findings) -> Table:
 
 
 def _meaning(scorer: AnyScorer, name: str) -> str:
-    """Return the description of a metric; `pass@*` is for every k."""
+    """Return the description of a metric: `pass@*` has that of every k, `SET` that of an accuracy of whole sets."""
     glossary = {**aggregates.GLOSSARY, **pass_at_k.GLOSSARY, **scorer.words.glossary}
     for_every_k = re.sub(r"(?<=[@^])[0-9]+$", "*", name)
     set_accuracy = aggregates.SET if name.endswith("_accuracy") else ""

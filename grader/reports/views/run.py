@@ -192,7 +192,7 @@ def _names_in_units(run: Findings) -> dict[str, str]:
 
 
 def _difference_cells(scorer: AnyScorer, sample: SampleResult, reply: str | None) -> list[Cell]:
-    """Return the cells of both readings, and why they differ."""
+    """Return a cell for the verdict of each reading, and one for why they differ."""
     verdicts = [
         _verdict_text(scorer, sample.reading(name), facts)
         for name, facts in distinguishing_facts(scorer, sample).items()
@@ -201,9 +201,10 @@ def _difference_cells(scorer: AnyScorer, sample: SampleResult, reply: str | None
     if (call := sample.explaining_call(sample.careful)) is not None:
         texts = (call.call, call.returned or "nothing", call.expected)
         source, returned, expected = (truncate(text.strip(), LONGEST_VALUE) for text in texts)
-        # A text that would be cut here, and that the reason has as a whole, is not repeated.
-        is_in_reason = len(call.returned or "") > LONGEST_VALUE and (call.returned or "") in reasons[0]
-        reasons.append(f"{source} returned {'this' if is_in_reason else returned}, expected {expected}")
+        # "This" is the text that the reason before it quotes: it is whole there, and would be cut here.
+        if len(call.returned) > LONGEST_VALUE and call.returned in reasons[0]:
+            returned = "this"
+        reasons.append(f"{source} returned {returned}, expected {expected}")
     return [Cell(text=text) for text in (*verdicts, "; ".join(filter(None, reasons)))]
 
 
@@ -307,6 +308,7 @@ def _unscored(run: Findings) -> Iterator[Section]:
 
 
 def _notes(run: Findings) -> Iterator[Section]:
+    """Yield the notes and, for texts alone, the scorer's lines: a page has the counts in its heading (`_facts`)."""
     if notes := [note for note in (*run.reading_difference_notes, *run.notes) if note.strip()]:
         yield Section(title="Notes", parts=notes)
     if run.summary.lines:
@@ -327,7 +329,7 @@ _MOST_PARTS = 6
 
 
 def _is_large(value: object) -> bool:
-    """Whether a value is a large table, which only the results file shows."""
+    """Whether a value has too many or nested parts for one cell, so that only the results file has it."""
     if not isinstance(value, dict):
         return False
     return len(value) > _MOST_PARTS or any(isinstance(part, dict | list) for part in value.values())

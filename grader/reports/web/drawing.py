@@ -73,9 +73,9 @@ def section_values(section: Section, parts: Sequence[Part]) -> dict[str, object]
 
 
 def _scale_of(table: Table) -> Scale:
-    """Return the scale of a table's plots: that of percentages, or one for their values.
+    """Return the scale of a table's plots: all percentages if a column asks for it, else as wide as their values.
 
-    Values may be changes, from -100 to 100. If one is negative, the scale has 0, too.
+    Values may be changes, from -100 to 100. If one is negative, 0 is on the scale, too.
     """
     metrics = [metric for row in table.rows for cell in row for metric in cell.metrics.values()]
     values = [value for metric in metrics for value in _drawn_values(metric)]

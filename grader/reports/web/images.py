@@ -51,7 +51,7 @@ def thumbnails(pictures: Mapping[str, Picture], image_of: Mapping[str, str]) -> 
     with warnings.catch_warnings(), ThreadPoolExecutor(resources.usable_cores()) as pool:
         # Pillow only warns of an image that would fill the memory; here this is an error.
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        return list(pool.map(lambda item: _thumbnail(item[0], item[1], side, image_of), pictures.items()))
+        return list(pool.map(lambda key: _thumbnail(key, pictures[key], side, image_of), pictures))
 
 
 def side_of(number: int) -> int:

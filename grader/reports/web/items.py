@@ -64,23 +64,24 @@ class PageRun:
 
 def build(*runs: PageRun) -> Items:
     """Pack the items of one run, or of two."""
-    first, scorer = runs[0].report, runs[0].findings.scorer
+    first_report, scorer = runs[0].report, runs[0].findings.scorer
     replies = _ShownReplies(runs)
     pictures, image_of = _images_of(runs)
     thumbnails = images.thumbnails(pictures, image_of)
     items = _items(runs, scorer, replies, list(pictures))
     per_pack = max(1, math.ceil(len(items) / _MAX_PACKS))
     data = {
-        "benchmark": first.benchmark,
+        "benchmark": first_report.benchmark,
         "name": runs[0].findings.name,
         "glossary": dict(scorer.words.glossary),
         "words": dict(scorer.words.outcomes),
-        "split": first.split,
-        "protocol": first.protocol,
+        "split": first_report.split,
+        "protocol": first_report.protocol,
         "runsPrograms": any(run.material.runs_programs for run in runs),
+        # Whether an item is all tasks of a unit; `unit` is another thing, the noun for an item.
         "wholeUnits": scorer.has_units,
         "unit": runs[0].material.unit,
-        "aboutOfficial": about_official(first.benchmark),
+        "aboutOfficial": about_official(first_report.benchmark),
         "sizes": [(image.width, image.height) if image is not None else None for image in thumbnails],
         "runs": [_run(run) for run in runs],
         "perPack": per_pack,
@@ -188,7 +189,7 @@ def _items(
     runs: Sequence[PageRun], scorer: AnyScorer, replies: _ShownReplies, image_keys: list[str]
 ) -> list[dict[str, Any]]:
     """Return all items, with everything that a page shows of them. `image_keys`: in the order of the page's images."""
-    # The values of two runs, and the outcomes of units, are known for observations only.
+    # Two runs are compared, and units judged, by observation, which may have several tasks.
     split_into_items = by_observation if len(runs) > 1 or scorer.has_units else by_task
     samples_by_run = [split_into_items(run.report.samples) for run in runs]
     values_by_run = _metric_values(runs, scorer) if len(runs) > 1 else []
@@ -216,7 +217,10 @@ def _item(
     replies: _ShownReplies,
     image_indexes: dict[str, int],
 ) -> dict[str, Any]:
-    """Return an item with its tasks and its samples. `item_samples`: those of each run."""
+    """Return an item with its tasks and its samples. `item_samples`: those of each run.
+
+    `unit` is its observation: if an item is one task, the page links the other tasks of the same observation.
+    """
     scorer = runs[0].findings.scorer
     all_samples = [sample for samples in item_samples for sample in samples]
     return {
@@ -313,7 +317,7 @@ def _without_empty(facts: Mapping[str, object]) -> dict[str, object]:
 
 
 def _program(run: ExecutedProgram, failed_line: int | None) -> dict[str, object]:
-    """Return a program, its result, the lines [from, to) that the model wrote, and the line of the failed test."""
+    """Return a program, its result, and the lines (from 0) that the model wrote, [from, to), and of the failed test."""
     return {
         "text": run.program.rstrip("\n"),
         "result": run.result[:_MAX_CHARACTERS],
@@ -358,7 +362,7 @@ class _ShownReplies:
         return f"{self.shortened} outputs are longer than {self._limit:,} characters; the middle of them is left out."
 
     def _middle(self, text: str) -> tuple[int, int]:
-        """Return the range [start, end) of the characters that are left out; two thirds of the others are before it."""
+        """Return the range [start, end) that is left out, if any. Two thirds of the shown characters are before it."""
         if len(text) <= self._limit:
             return len(text), len(text)
         start = self._limit * 2 // 3
