@@ -106,7 +106,7 @@ def gather_tasks(
     images = Images(all_tasks, column, folder_of(benchmark, report.split, data.path))
     if images.is_empty:
         why = f"The report has no images, because the data ({data.rows.origin}) has none (column {column})."
-        gaps.append(Gap(kind="images", reason=why, is_missing=False))
+        gaps.append(Gap(kind="images", reason=why, is_missing=False))  # grading had none, either
     return _with_images(tasks, images, benchmark.unit, gaps)
 
 

@@ -175,6 +175,7 @@ def _unscored_message(item: _Item, reading: ReadingName) -> str:
 
 
 def _failure_message(item: _Item, reading: ReadingName) -> str:
+    """Return how many rounds pass, and what the samples without full credit are; of one sample only its outcome."""
     if len(item.samples) > 1:
         return f"{_rounds_in_words(item, reading)}: {_outcomes_in_words(item, reading)}"
     verdict = item.samples[0].reading(reading)

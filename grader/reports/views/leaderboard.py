@@ -80,7 +80,7 @@ def _overview(leaderboard: Leaderboard) -> Table:
 
 
 def _board_names(boards: Sequence[Board]) -> list[str]:
-    """Return the title and the metric of each board, and what tells it from other boards of the same title."""
+    """Return the title and the metric of each board, and a fact or a number that tells it from boards of this title."""
     names: list[str] = []
     counts: Counter[str] = Counter()
     for board in boards:

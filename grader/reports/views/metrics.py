@@ -144,6 +144,7 @@ def _sections_of_files(run: Findings, names: list[str]) -> Iterator[Section]:
 
 
 def _field_table(run: Findings, field: str, pairs: Mapping[str, Pair]) -> Table:
+    """Return one metric by the groups of a category field. `pairs`: group (`field=label`) -> its values."""
     rows = [
         [
             Cell(

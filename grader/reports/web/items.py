@@ -293,6 +293,7 @@ def _sample(sample: SampleResult, run: PageRun, scorer: AnyScorer, replies: _Sho
 def _reading(
     reading: Reading, reply: str | None, replies: _ShownReplies, facts: list[tuple[str, str | bool | None]]
 ) -> dict[str, object]:
+    """Return a reading; its span is that in the shown reply. `facts`: what the scorer says of it."""
     span = replies.shown_span(reply, reading.span) if reply is not None and isinstance(reading.span, tuple) else None
     return _without_empty(
         {
