@@ -143,7 +143,7 @@ def assemble(
     """Assemble one prediction by these rules, and as a person would.
 
     `names_to_define`: the names that the tests use. They say what to write if the signature does not. `prelude`: the
-    code that the program runs behind, if that is not the signature.
+    code that the program runs behind; None: it runs behind the signature.
     """
     signature = read_signature(signature_text)
     names = signature.required or names_to_define
@@ -154,6 +154,7 @@ def assemble(
     program = Program(completion=completion)
     careful_text = find_program(prediction, _wanted_program(signature, signature_text, names, prelude))
     if careful_text is None:
+        # The official extraction may take prose for code.
         is_missing = not (program.has_official_code and has_code(prediction))
         return msgspec.structs.replace(program, is_missing=is_missing)
     tree = cached_tree(careful_text) or _EMPTY_MODULE
@@ -172,9 +173,9 @@ def assemble(
 
 def _is_equivalent(tree: ast.Module, official_sources: list[str], names: tuple[str, ...]) -> bool:
     """Whether a careful program has the same statements as one of the official sources."""
-    needed = _needed_statements(tree, names)
+    needed = _needed_lines(tree, names)
     official_trees = filter(None, map(cached_tree, official_sources))
-    return any(_needed_statements(official_tree, names) == needed for official_tree in official_trees)
+    return any(_needed_lines(official_tree, names) == needed for official_tree in official_trees)
 
 
 def _wanted_program(
@@ -202,8 +203,8 @@ _NOT_FOUND = "keeps the code of the answer, which the official extraction does n
 _NEEDLESS = "does not run tests and demonstrations of its own"
 
 
-def _needed_statements(tree: ast.Module, names: tuple[str, ...]) -> list[str]:
-    """Return the statements of a program, without those that do nothing where its functions are called."""
+def _needed_lines(tree: ast.Module, names: tuple[str, ...]) -> list[str]:
+    """Return a program's lines, as Python writes them, without statements that do nothing for a call of `names`."""
     nodes = [
         node
         for node in tree.body
@@ -222,7 +223,8 @@ def _describe_difference(tree: ast.Module, block: str, names: tuple[str, ...], d
     `dropped`: what the official assembly drops of the careful program.
     """
     block_tree = cached_tree(block)
-    if block_tree is None or not {*_needed_statements(tree, names)} <= {*_needed_statements(block_tree, names)}:
+    needed = set(_needed_lines(tree, names))
+    if block_tree is None or not needed.issubset(_needed_lines(block_tree, names)):
         return _NOT_FOUND
     if not dropped:
         return _NEEDLESS

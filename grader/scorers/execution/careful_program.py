@@ -155,7 +155,7 @@ def _segments(text: str) -> list[_Segment]:
     """Number of such quotation marks in the segment so far."""
     for line in text.split("\n"):
         fence = _FENCE.match(line)
-        # After an odd number of them, and before another one, a line is inside a docstring.
+        # A line is inside a docstring if an odd number of these marks stand before it, and another one behind it.
         in_docstring = any(count % 2 and offset < last_quotes[quotes] for quotes, count in quote_counts.items())
         if fence is None or in_docstring:
             lines.append(line)
@@ -178,9 +178,12 @@ def _segment(lines: list[str], language: str, *, is_fenced: bool, is_last: bool)
 
 def _pieces(text: str, budget: Budget) -> Iterator[_Piece]:
     """Yield the pieces of Python in a text, in order, without those that have only expressions that call nothing."""
-    for segment in [_Segment(text)] if cached_tree(text) is not None else _segments(text):
-        source = textwrap.dedent(segment.text) if segment.text.lstrip("\n")[:1] in " \t" else segment.text
-        for part in [source] if cached_tree(source) is not None else code_spans(source, budget):
+    segments = [_Segment(text)] if cached_tree(text) is not None else _segments(text)
+    for segment in segments:
+        is_indented = segment.text.lstrip("\n")[:1] in " \t"
+        source = textwrap.dedent(segment.text) if is_indented else segment.text
+        parts = [source] if cached_tree(source) is not None else code_spans(source, budget)
+        for part in parts:
             tree, body = cached_tree(part), statements(part)
             if tree is None or all(isinstance(item.node, ast.Expr) and is_noop(item.node) for item in body):
                 continue
@@ -212,7 +215,9 @@ def has_body(node: ast.AST) -> bool:
     """Return whether a definition has code; a stub has none."""
     if isinstance(node, ast.ClassDef):
         methods = [part for part in node.body if isinstance(part, SCOPES) and part.name != "__init__"]
-        return any(map(has_body, methods)) if methods else not all(map(is_noop, node.body)) or bool(node.bases)
+        if methods:
+            return any(map(has_body, methods))
+        return bool(node.bases) or not all(map(is_noop, node.body))
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return not all(is_noop(part) or _is_placeholder(part) for part in node.body)
     return True
@@ -294,13 +299,14 @@ def _with_dependencies(pieces: Sequence[_Piece], main_number: int, wanted: Wante
     If several define a name, the nearest piece before it counts, then those behind it, then the prompt.
     """
     prompt = statements(wanted.prompt)
-    order = [*range(main_number - 1, -1, -1), *range(main_number + 1, len(pieces))]
-    providers: dict[int, Sequence[Statement]] = {number: pieces[number].body for number in order}
+    in_order_of_search = [*range(main_number - 1, -1, -1), *range(main_number + 1, len(pieces))]
+    providers: dict[int, Sequence[Statement]] = {number: pieces[number].body for number in in_order_of_search}
     providers[_PROMPT] = prompt
     body = list(pieces[main_number].body)
     if wanted.names:
         body = without_needless_statements(body, wanted.names, wanted.available | bound_names(prompt))
     added: dict[int, list[Statement]] = {}
+    """Number of a piece, or `_PROMPT` -> what is taken from it."""
     while True:
         program = [*body, *(statement for part in added.values() for statement in part)]
         missing = undefined_names(program) - wanted.available
@@ -313,6 +319,7 @@ def _with_dependencies(pieces: Sequence[_Piece], main_number: int, wanted: Wante
             for statement in statements_needed_by(missing, providers.pop(provider))
             if isinstance(statement.node, IMPORTS) or defined.isdisjoint(statement.bound)
         ]
+    # The prompt's come first, then those of the pieces as they stand in the reply.
     dependencies = [statement for number in sorted(added) for statement in added[number]]
     if not dependencies:
         return body
@@ -322,7 +329,7 @@ def _with_dependencies(pieces: Sequence[_Piece], main_number: int, wanted: Wante
 
 
 _PROMPT = -1
-"""The prompt's number among the pieces: sorted by number, its statements come first."""
+"""The prompt's number among the pieces, less than theirs."""
 
 
 # --- a reply that continues the signature -----------------------------------------------------------------------
@@ -331,6 +338,7 @@ _PROMPT = -1
 def _continued_signature(text: str, wanted: WantedProgram, budget: Budget) -> str | None:
     """Return the signature, or the reply's own copy of it, and the body that follows; None if there is no body."""
     for segment in _segments(text):
+        # Copies of the signature in the reply, each with the text behind it as its body.
         copies = last_code_span(segment.text, wanted.names, budget), _class_and_method(segment.text, wanted.signature)
         for stub, body in [*filter(None, copies), (wanted.signature, segment.text)]:
             source = _stub_with_body(stub, body, wanted.names, budget)
@@ -353,7 +361,7 @@ def _class_and_method(text: str, signature: str) -> tuple[str, str] | None:
 def _stub_with_body(stub: str, body: str, names: tuple[str, ...], budget: Budget) -> str | None:
     """Return a stub and the code of its body up to where the code ends; None if there is no such code.
 
-    The body may be indented as it has to be, in another way, or all but its first line.
+    The body is tried as it stands, indented anew, and with its first line indented, which models forget.
     """
     body = body.strip("\n").replace("\t", "    ") + "\n"
     last_line = stub.rstrip().rpartition("\n")[2]

@@ -53,20 +53,21 @@ def last_code_span(text: str, names: Sequence[str], budget: Budget) -> tuple[str
 def _line_spans(lines: Sequence[str], budget: Budget) -> Iterator[tuple[int, int]]:
     """Yield the first line of each span, and the line after its last one, as far as the budget reaches.
 
-    A line that begins no statement ends a span, which may be empty, and belongs to none.
+    Lines that begin no statement separate spans. Between two such lines in a row, the span is empty.
     """
-    line = start = 0
+    start = line = 0
     while line < len(lines) and budget.characters >= 0:
         end = _end_of_statement(lines, line, budget)
-        if end is None:
+        if end is not None:
+            line = end
+        else:
             yield start, line
-            start = end = line + 1
-        line = end
+            start = line = line + 1
     yield start, line
 
 
 def _end_of_statement(lines: Sequence[str], start: int, budget: Budget) -> int | None:
-    """Return the line after the statement that begins in a line; None if none begins.
+    """Return the line after the statement that begins in a line; None if no complete one does.
 
     A blank line and a comment count as statements of one line.
     """

@@ -148,7 +148,7 @@ class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 def columns_problem(columns: ExecutionColumns) -> str:
-    """Return what is wrong with the declared columns; empty if they are valid."""
+    """Return what is wrong with the declared columns; empty if they are valid. Those with `cases` need no others."""
     if columns.cases:
         return ""
     if columns.inputs is not None or columns.outputs is not None:

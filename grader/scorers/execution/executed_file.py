@@ -41,13 +41,8 @@ def record(
     program_fields = {"processed_predictions": completions, "concatenated_predictions": programs}
     if protocol.executed_layout == "v2":
         prompts = source.prompts or [None] * len(source.predictions)
-        return {
-            "qid": source.qid,
-            "prompts": prompts,
-            "predictions": source.predictions,
-            **program_fields,
-            "results": rows,
-        }
+        fields = {"prompts": prompts, "predictions": source.predictions}
+        return {"qid": source.qid, **fields, **program_fields, "results": rows}
     fields = {key: value for key, value in source.fields.items() if key not in {*program_fields, "results"}}
     return {"qid": source.qid, **fields, "predictions": source.predictions, "results": rows, **program_fields}
 

@@ -113,7 +113,7 @@ SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def nodes_outside_functions(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield the statements of a program, without those in functions and classes."""
+    """Yield a program and its statements, the last one first, without those in functions and classes."""
     # Not recursive: a long chain of `elif` is deeply nested.
     stack: list[ast.AST] = [tree]
     while stack:

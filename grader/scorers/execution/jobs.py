@@ -156,7 +156,7 @@ def _official_job(task: CodeTask, completion: str, protocol: ExecutionProtocol, 
 
 
 def _job_limits(cpu_seconds: float, task: CodeTask, limits: Limits) -> Job:
-    """Return the limits of a job."""
+    """Return the limits of a job. Without `memory`, its program may use all that the sandbox has."""
     wall_seconds = task.wall or max(limits.wall_seconds, WALL_FACTOR * cpu_seconds)
     job: Job = {"id": 0, "cpu": cpu_seconds, "wall": wall_seconds}
     memory = task.memory_bytes or limits.memory_bytes

@@ -109,15 +109,15 @@ def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str 
         return None
     unscored = len(samples) - len(scored)
     failures = sum(not _is_parsed(s.reading(reading)) for s in scored)
-    tasks = by_observation(scored)
+    tasks = list(by_observation(scored).values())
     denominator = len(scored)
     if reading == "official" and not unscored:
-        denominator = len(tasks) * len(next(reversed(tasks.values())))
-    rates = [sum(_is_parsed(s.reading(reading)) for s in members) / len(members) for members in tasks.values()]
-    spread = intervals.mean(rates, [members[0].independent_unit for members in tasks.values()])
+        denominator = len(tasks) * len(tasks[-1])
+    rates = [sum(_is_parsed(s.reading(reading)) for s in members) / len(members) for members in tasks]
+    spread = intervals.mean(rates, [members[0].independent_unit for members in tasks])
     if spread is None:
         return None
-    worst, best = (100 * (1 - (failures + more) / len(samples)) for more in (unscored, 0))
+    worst, best = (100 * (1 - (failures + unscored_failures) / len(samples)) for unscored_failures in (unscored, 0))
     return Metric(
         name=PARSE_RATE,
         reading=reading,
@@ -211,9 +211,10 @@ MAX_K = 200
 
 
 def curve(report: Report) -> CurveBlock | None:
-    """Return pass@k in both readings for every k up to the fewest samples of a task; None if that is below 2.
+    """Return pass@k in both readings, as the metric gives it, against k; None if there is no k above 1.
 
-    The values are those of the metric. Beyond, each point would be about other tasks, and the curve could fall.
+    The last k is the fewest samples of a task: beyond, each point would be about other tasks, and the curve could fall.
+    If no task has as many scored samples, it is the most that one has.
     """
     tasks = list(by_observation(report.samples).values())
     max_scored = max((_scored_count(members, reading) for members in tasks for reading in READINGS), default=0)

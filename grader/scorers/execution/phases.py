@@ -133,12 +133,12 @@ def with_lint_keys(samples: Iterable[Sample], context: Context) -> list[Sample]:
     for sample in samples:
         sample.lint_key = context.runner.key(_lint_job(sample, context))
         listed.append(sample)
-        if len(new_keys) > FEW_LINTS or sample.lint_key in new_keys or executor.cache.has(sample.lint_key):
-            continue
-        new_keys.add(sample.lint_key)
-        # The first program starts one linter; if there are more than it lints alone, all others start.
-        if len(new_keys) in {1, FEW_LINTS + 1}:
-            executor.begin(lint_jobs=len(new_keys) if protocol.lint else 0)
+        all_begun = len(new_keys) > FEW_LINTS
+        if not all_begun and sample.lint_key not in new_keys and not executor.cache.has(sample.lint_key):
+            new_keys.add(sample.lint_key)
+            # The first program starts one linter; if there are more than it lints alone, all others start.
+            if len(new_keys) in {1, FEW_LINTS + 1}:
+                executor.begin(lint_jobs=len(new_keys) if protocol.lint else 0)
     return listed
 
 
@@ -154,7 +154,7 @@ def judge_samples(samples: Sequence[Sample], pipeline: Pipeline) -> None:
 
 
 def _sample_verdicts(sample: Sample, state: State | None, verdicts: Mapping[Candidate, Verdict]) -> Verdicts:
-    """Return the verdicts on a sample's programs."""
+    """Return the verdicts on a sample's programs; on a completion that was not linted, the one that it already has."""
     not_judged = state.reason if isinstance(state, NotJudgeable) else ""
     if not sample.has_inputs and not isinstance(state, Judgeable):
         error = state.reason if isinstance(state, NotPrepared) else ""
@@ -239,9 +239,8 @@ def _executions(samples: list[Sample], protocol: ExecutionProtocol, modules: Map
         qid = sample.task.id
         result = sample_result(sample, protocol)
         if qid in modules:
-            reading = unscored_reading(
-                f"{NO_MODULE}'{modules[qid]}': the task needs it, and the sandbox does not have it"
-            )
+            why = f"{NO_MODULE}'{modules[qid]}': the task needs it, and the sandbox does not have it"
+            reading = unscored_reading(why)
             result = msgspec.structs.replace(result, official=reading, careful=reading)
         executions.samples.append(result)
         executions.completions.setdefault(qid, []).append(sample.program.completion)

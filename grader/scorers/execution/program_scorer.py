@@ -51,8 +51,8 @@ class ProgramScorer:
     def __init__(self, run: Run[ExecutionBenchmark, CodeTask]) -> None:
         workers = run.options.worker_count
         # A thread waits for its program and then for its judge, so there are more threads than sandboxes that run
-        # programs. Programs with loops may never end: they have fewer threads than there are sandboxes, so others
-        # find one.
+        # programs. Programs with loops may never end: they have fewer threads than there may be sandboxes
+        # (`MAX_SUPERVISORS` for each worker), so others find one.
         self.lanes: Mapping[Lane, LaneSize] = {
             "usual": LaneSize(threads=workers + EXTRA_THREADS, samples=1),
             "loops": LaneSize(threads=(MAX_SUPERVISORS - 1) * workers, samples=1),
@@ -190,7 +190,7 @@ class ProgramScorer:
 
 
 def _test_results(sample: Sample, request: ScoreRequest) -> list[bool] | msgspec.UnsetType:
-    """Return whether each test of a program that fails is right, if that was requested and is known."""
+    """Return whether each test is right, if that was requested and is known; of assertions, only if a program fails."""
     readings = sample.readings
     right = assertion_results(sample.verdicts) if readings is None else readings.right_outputs
     return right if request.each and right else msgspec.UNSET

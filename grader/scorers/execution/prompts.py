@@ -188,13 +188,17 @@ def _single_turn(template: str, mode: str, signature: str, *, stop: str = "") ->
 
 
 def _code_turn(mode: str, signature: str, ground_truth: str | None) -> Turn:
-    """Return the request for code from a description: the ground truth, or that of the previous turn."""
+    """Return the request for code from a description: the ground truth, or else the model's own, of the previous turn.
+
+    As published, each of its own is turned into code at temperature 0, by the coder model if there is one.
+    """
+    has_own_description = ground_truth is None
     return Turn(
         stage="code",
         text=lambda texts: _fill(_T2C, signature, texts[DESCRIPTION] if ground_truth is None else ground_truth),
         shows_images=False,
-        is_greedy=ground_truth is None,
-        by_coder=ground_truth is None,
+        is_greedy=has_own_description,
+        by_coder=has_own_description,
         extra_settings={"mode": mode},
     )
 

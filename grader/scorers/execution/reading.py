@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_LINE = 500
 """Characters of a line of tests in the results."""
+_SPLIT = "split"
+"""The rule of a reading that comes from the run apart from the tests."""
 MAX_LINE_DIGITS = 8
 """A program reports its own lines, so a number of them may be of any length."""
 
@@ -53,7 +55,10 @@ def _failing_reading(outcome: Outcome, detail: str, rule: str) -> Reading:
 def explain_failure(
     evidence: ProcessEvidence, result: str | None, kind: str, protocol: ExecutionProtocol
 ) -> tuple[Outcome, str]:
-    """Explain the end of a program that did not pass. Evidence has priority over the program's own output."""
+    """Explain the end of a program that did not pass. Evidence has priority over the program's own output.
+
+    `result`: its message, or None if it sent none; `kind`: the class of its exception.
+    """
     if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return Outcome.OUT_OF_MEMORY, "killed: more memory than the limit"
     if evidence.stopped in {"cpu", "blocked", "wall"}:
@@ -105,18 +110,19 @@ def careful_reading(
         return not_judged_reading(verdicts.not_judged)
     if program.is_missing:
         return NO_PROGRAM
-    programs = [] if verdicts.recovered_completion is None else [verdicts.recovered_completion]
-    if program.has_official_code or verdicts.recovered_completion is None:
-        programs.append(verdicts.completion)
-    confirmed = next(filter(_is_confirmed, programs), None)
+    recovered = verdicts.recovered_completion
+    program_verdicts = [] if recovered is None else [recovered]
+    if program.has_official_code or recovered is None:
+        program_verdicts.append(verdicts.completion)
+    confirmed = next(filter(_is_confirmed, program_verdicts), None)
     if confirmed is not None:
-        return _reading_of_confirmed(official, program.difference if confirmed is verdicts.recovered_completion else "")
+        return _reading_of_confirmed(official, program.difference if confirmed is recovered else "")
     if official is not None and official.outcome is not Outcome.PASSED:
         return official
-    judgement = programs[0].judgement
-    if official is not None or judgement is None:
-        return _reading_of_unconfirmed_pass(programs[0])
-    return _reading_of_failure(judgement, protocol)
+    main = program_verdicts[0]
+    if official is None and main.judgement is not None:
+        return _reading_of_failure(main.judgement, protocol)
+    return _reading_of_unconfirmed_pass(main)
 
 
 def _is_confirmed(verdict: Verdict) -> bool:
@@ -128,7 +134,7 @@ def _reading_of_confirmed(official: Reading | None, difference: str) -> Reading:
 
     `difference`: what the recovered program does otherwise than the official one.
     """
-    passed = Reading(outcome=Outcome.PASSED, credit=1, rule="split")
+    passed = Reading(outcome=Outcome.PASSED, credit=1, rule=_SPLIT)
     if official is None or official.outcome is Outcome.PASSED:
         return passed
     # The recovered program is another one than the official evaluator ran, so it may well end otherwise.
@@ -150,21 +156,21 @@ NO_PROGRAM = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="the reply has 
 def _reading_of_failure(judgement: Judgement, protocol: ExecutionProtocol) -> Reading:
     """Explain why the tests do not confirm a program.
 
-    Answers unlike the reference solution's are the reason if the tests accept them. Else evidence has priority over
-    what the tests say.
+    If it is of the kind `unlike`, they accept its answers, but these are not like the reference solution's. Else how
+    its process ended has priority over what the tests say.
     """
-    if judgement.kind == "unlike":
+    evidence, kind = judgement.evidence, judgement.kind
+    if kind == "unlike":
         return _reading_of_differing_answers(judgement)
-    evidence = judgement.evidence
     if evidence.stopped is not None or evidence.oom:
-        return _failing_reading(*explain_failure(evidence, None, judgement.kind, protocol), "split")
-    if judgement.kind == "assertion":
-        return _failing_reading(Outcome.FAILED, judgement.reason, "split")
-    if judgement.kind in {"error", "load"}:
-        return _failing_reading(Outcome.ERROR, judgement.reason, "split")
-    if judgement.kind == "ended" or evidence.status is not None:
-        return _failing_reading(Outcome.CRASHED, _describe_end(evidence.status), "split")
-    return _failing_reading(Outcome.SUSPECT, f"it cannot be judged apart from its tests: {judgement.reason}", "split")
+        return _failing_reading(*explain_failure(evidence, None, kind, protocol), _SPLIT)
+    if kind == "assertion":
+        return _failing_reading(Outcome.FAILED, judgement.reason, _SPLIT)
+    if kind in {"error", "load"}:
+        return _failing_reading(Outcome.ERROR, judgement.reason, _SPLIT)
+    if kind == "ended" or evidence.status is not None:
+        return _failing_reading(Outcome.CRASHED, _describe_end(evidence.status), _SPLIT)
+    return _failing_reading(Outcome.SUSPECT, f"it cannot be judged apart from its tests: {judgement.reason}", _SPLIT)
 
 
 def _reading_of_unconfirmed_pass(verdict: Verdict) -> Reading:
@@ -176,9 +182,8 @@ def _reading_of_unconfirmed_pass(verdict: Verdict) -> Reading:
         return _reading_of_differing_answers(judgement)
     reason = judgement.reason or f"that run did not finish ({_describe_stop(judgement.evidence)})"
     reason = f"the tests end with {reason}" if judgement.kind == "error" else reason
-    return _failing_reading(
-        Outcome.SUSPECT, f"passes officially, but not when the tests get only its answers: {reason}", "split"
-    )
+    detail = f"passes officially, but not when the tests get only its answers: {reason}"
+    return _failing_reading(Outcome.SUSPECT, detail, _SPLIT)
 
 
 def _reading_of_differing_answers(judgement: Judgement) -> Reading:
@@ -186,12 +191,11 @@ def _reading_of_differing_answers(judgement: Judgement) -> Reading:
     calls = None if judgement.likeness is None else judgement.likeness.calls
     first = None if calls is None else calls.first
     if first is None:
-        return _failing_reading(
-            Outcome.SUSPECT, f"passes, but its answers are not believed: {judgement.reason}", "likeness"
-        )
-    difference = f"{first.call} returned {first.returned}, expected {first.expected}"
-    detail = f"passes, but {difference} ({judgement.reason})"
-    return _failing_reading(Outcome.SUSPECT, detail[: 2 * MAX_LINE], "likeness")
+        detail = f"passes, but its answers are not believed: {judgement.reason}"
+    else:
+        difference = f"{first.call} returned {first.returned}, expected {first.expected}"
+        detail = f"passes, but {difference} ({judgement.reason})"[: 2 * MAX_LINE]
+    return _failing_reading(Outcome.SUSPECT, detail, "likeness")
 
 
 def _describe_stop(evidence: ProcessEvidence) -> str:
@@ -246,13 +250,14 @@ def _readings_of(
 
 def _result_of_outputs(sample: Sample, readings: Readings) -> SampleResult:
     """Return the result of a sample whose task has inputs."""
-    has_program = not sample.program.is_missing or bool(sample.verdicts.not_judged)
+    # That a task is not judged comes before everything else, as in `careful_reading`.
+    lacks_program = sample.program.is_missing and not sample.verdicts.not_judged
     return SampleResult(
         qid=sample.task.id,
         sample=sample.number,
         seconds=readings.seconds,
         official=readings.official,
-        careful=readings.careful if has_program else NO_PROGRAM,
+        careful=NO_PROGRAM if lacks_program else readings.careful,
         groups=sample.task.groups or msgspec.UNSET,
         calls=readings.calls,
         facts=msgspec.UNSET if readings.base is None else ExecutionFacts(base=readings.base),
@@ -270,16 +275,20 @@ def _official_reading_of(sample: Sample, observation: Executed, protocol: Execut
 
 def _cpu_seconds(sample: Sample, run: ProgramRun | None, *, with_official: bool) -> float:
     """Return the CPU time of the official run; of the separate one if no official run was requested."""
-    judgement = sample.verdicts.completion.judgement
     if run is not None:
         return run.evidence.cpu
+    judgement = sample.verdicts.completion.judgement
     return 0.0 if with_official or judgement is None else judgement.evidence.cpu
 
 
 def _call_statistics(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
-    """Return how a sample's answers compare with the reference solution's: those of a confirmed program, if any."""
+    """Return how a sample's answers compare with the reference solution's: those of a confirmed program, if any.
+
+    A sample that has no comparable answers counts as one without a right answer to any call of its task.
+    """
     programs = [verdicts.completion, verdicts.recovered_completion or Verdict()]
-    for verdict in sorted(programs, key=_is_confirmed, reverse=True):
+    confirmed_first = sorted(programs, key=_is_confirmed, reverse=True)
+    for verdict in confirmed_first:
         judgement = verdict.judgement
         if judgement is not None and judgement.likeness is not None and judgement.likeness.calls is not None:
             return judgement.likeness.calls

@@ -54,8 +54,9 @@ def without_chat_marks(reply: str) -> str:
     and line ends become those of Unix.
     """
     text = reply.replace("\ufeff", "").replace("\r\n", "\n")
-    if opening := _OPENING.match(text):
-        text = text[opening.end() :] if re.search(_CHAT, opening[0]) else text
+    opening = _OPENING.match(text)
+    if opening and re.search(_CHAT, opening[0]):  # blanks alone may be the indentation of code
+        text = text[opening.end() :]
     if closing := _CLOSING.search(text):
         text = text[: closing.start()]
     return _TAG.sub("```\n", text)

@@ -33,6 +33,7 @@ def runnable_script(tests: str, entry_point: str, program: str) -> str:
 
 
 def _runnable_script(tests: str, entry_point: str, program: str) -> str:
+    """Do the work of `runnable_script`; also raises RecursionError."""
     tree = parse_any_length(tests)
     if tree is None:  # the caller says what is invalid
         return tests
@@ -42,8 +43,9 @@ def _runnable_script(tests: str, entry_point: str, program: str) -> str:
     if has_check and entry_point:
         return f"{tests.rstrip()}\n\n\ncheck({entry_point})\n"
     needed = [node for node in body if not _is_needless(node, tests)]
-    definitions = {node.name for node in body if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
-    if any(_is_test(node, definitions | {"unittest", "globals"}) for node in body):
+    # A script that uses one of these outside functions starts its tests itself.
+    starters = {"unittest", "globals"} | {node.name for node in body if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
+    if any(_is_test(node, starters) for node in body):
         return tests if needed == body else _script(needed)
     if has_check:
         calls = [f"check({_only_function(program)})"]
@@ -65,14 +67,12 @@ def _without_program_imports(tests: str, tree: ast.Module) -> str:
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-def _is_test(node: ast.stmt, definitions: set[str]) -> bool:
-    """Whether a statement outside functions and classes tests something itself, or uses the tests' own definitions."""
+def _is_test(node: ast.stmt, starters: set[str]) -> bool:
+    """Whether a statement outside functions and classes tests something, or uses one of these names."""
     if isinstance(node, _DEFINITIONS) or _is_runner_call_or_main_guard(node):
         return False
     parts = list(ast.walk(node))
-    return any(
-        isinstance(part, ast.Assert) or (isinstance(part, ast.Name) and part.id in definitions) for part in parts
-    )
+    return any(isinstance(part, ast.Assert) or (isinstance(part, ast.Name) and part.id in starters) for part in parts)
 
 
 def _is_runner_call_or_main_guard(node: ast.stmt) -> bool:

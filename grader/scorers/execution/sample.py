@@ -56,7 +56,7 @@ class Sample:
     def candidates(self) -> list[Candidate]:
         """The candidates whose verdicts are wanted."""
         # Without a linter's result, infrastructure failed, and the official completion cannot be judged.
-        # With inputs, the official reading needs its answers, even if careful has another program (`is_missing`).
+        # With inputs, its answers give the official reading, even if a person finds no program in the reply.
         needs_completion = self.lint is not None and (self.has_inputs or not self.program.is_missing)
         candidates = [self.completion] if needs_completion else []
         return candidates if self.recovered_completion is None else [*candidates, self.recovered_completion]
@@ -68,7 +68,7 @@ class Sample:
 
     @property
     def readings(self) -> Readings | None:
-        """Both readings, if the task has inputs and they are known."""
+        """Both readings, if the task has inputs and they are known; of a task that is not judged, careful says so."""
         readings = self._combined_readings
         if readings is None or not self.verdicts.not_judged:
             return readings
@@ -78,10 +78,8 @@ class Sample:
     @property
     def _combined_readings(self) -> Readings | None:
         """The careful part is that of the recovered program, unless only the official completion passes."""
-        official = self.verdicts.completion.readings
-        recovered_readings = (
-            None if self.verdicts.recovered_completion is None else self.verdicts.recovered_completion.readings
-        )
+        official, recovered = self.verdicts.completion.readings, self.verdicts.recovered_completion
+        recovered_readings = None if recovered is None else recovered.readings
         if official is None or recovered_readings is None:
             return official
         if self.program.has_official_code and official.careful.credit and not recovered_readings.careful.credit:

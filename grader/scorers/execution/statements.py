@@ -174,7 +174,8 @@ def statements_needed_by(names: Iterable[str], body: Sequence[Statement]) -> lis
     binders, users = _numbers_by_name(body, "bound"), _numbers_by_name(body, "used")
     names = frozenset(names)
     setup = _numbers_of_setup(body, names)
-    needed = {n for n in setup if body[n].words & _SETTINGS}  # whatever the functions use
+    # Settings, such as the maximum recursion depth, are needed whatever the functions use.
+    needed = {n for n in setup if body[n].words & _SETTINGS}
     waiting = [*names, *(name for n in needed for name in body[n].used)]
     seen = {*waiting}
     while waiting:

@@ -86,7 +86,7 @@ class CodeTask(Task, frozen=True, kw_only=True):
 
     @property
     def reference(self) -> str | None:
-        """The solution as the text of a program: as it is, if it defines what is asked for, else as from a reply."""
+        """The solution as a program: unchanged if it defines what is asked for, else assembled like a model's reply."""
         if self.solution is None or _defines_any(self.solution, self.signature.required):
             return self.solution
         return _program(self.solution, self.signature_text, self.names_to_define, self.cases is not None)
@@ -104,7 +104,7 @@ def _defines_any(source: str, names: tuple[str, ...]) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _program(solution: str, signature: str, names_to_define: tuple[str, ...], has_inputs: bool) -> str:
-    """Return the careful program of a reply with a solution."""
+    """Return the careful program of a reply with a solution. With inputs, it does not run behind the signature."""
     prelude = "" if has_inputs else None
     program = assemble(f"```python\n{solution}\n```", signature, "humaneval-v-v2", names_to_define, prelude)
     return program.completion if program.recovered_completion is None else program.recovered_completion
@@ -165,7 +165,7 @@ class _InvalidTestsError(BadRowError):
 def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
     """Return a row's task; raises BadRowError if nothing can be tested by it."""
     signature = str(row.get(columns.signature or columns.prompt or "") or "")
-    raw_tests, setup = _tests_and_setup(row, columns)
+    script_or_list, setup = _tests_and_setup(row, columns)
     solution = _nonempty_text(row.get(columns.solution or ""))
     cases = read_cases(row, columns, checker) if _has_inputs(row, columns) or columns.cases else None
     if cases is not None:
@@ -192,7 +192,7 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         seconds=_parse_seconds(row.get(columns.timeout or "")),
         memory_bytes=_parse_memory(row.get(columns.memory or "")),
         wall=_parse_seconds(row.get(columns.wall or ""), "wall"),
-        lists_tests=not isinstance(raw_tests, str),
+        lists_tests=not isinstance(script_or_list, str),
     )
 
 
@@ -228,7 +228,10 @@ def _test_script(row: Row, columns: ExecutionColumns) -> str:
 
 
 def _tests_and_setup(row: Row, columns: ExecutionColumns) -> tuple[str | list[Any], str]:
-    """Return the tests of a row, a script or a list (also as JSON), and the set-up code of a list (or its lines)."""
+    """Return the tests of a row, a script or a list of assertions; and the set-up code, which only a list has.
+
+    The list may be JSON, and the set-up code a list of lines.
+    """
     tests = row.get(columns.tests or "") or ""
     if isinstance(tests, str) and tests.lstrip().startswith("["):
         with contextlib.suppress(ValueError):
@@ -255,6 +258,7 @@ def _with_setup(signature: Signature, setup: str) -> Signature:
 
 
 def _parse_seconds(value: object, name: str = "timeout") -> float:
+    """Return a limit in seconds; 0 without a value. Raises BadRowError, in which the limit has this name."""
     if value in (None, ""):
         return 0.0
     try:
@@ -267,7 +271,7 @@ def _parse_seconds(value: object, name: str = "timeout") -> float:
 
 
 def _parse_memory(value: object) -> int:
-    """Return a program's memory in bytes; less than Python itself needs counts as this much."""
+    """Return a program's memory in bytes, at least what Python itself needs; 0 without a value. Raises BadRowError."""
     if value in (None, ""):
         return 0
     try:

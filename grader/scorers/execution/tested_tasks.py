@@ -67,7 +67,7 @@ class TestedTasks:
         }
         states |= self._check_references(with_reference)
         failures = {qid: state.reason for qid, state in states.items() if isinstance(state, _ReferenceFailed)}
-        states |= self._without_failed_references(failures)
+        states |= self._prepare_after_failures(failures)
         self._states.update({qid: state for qid, state in states.items() if not isinstance(state, _ReferenceFailed)})
         if refuse_if_all_fail:
             self._refuse_if_all_failed(qids)
@@ -97,8 +97,8 @@ class TestedTasks:
     def _state_from_recording(self, qid: str, recorded: Recorded) -> State | _ReferenceFailed:
         """Return the state of a task whose calls are known.
 
-        Without a reference solution, it is judged by the values that its tests compare with. They are stored as if a
-        program had answered them.
+        Without a reference solution, programs are judged by the values that the tests compare with
+        (`recorded.expected`). They are stored as if a program had answered them.
         """
         if recorded.failed:
             return _ReferenceFailed(recorded.failed)
@@ -154,11 +154,11 @@ class TestedTasks:
         task = self._tasks[qid]
         return reference_candidates(qid, task.reference or "", state.calls, preceding=task.signature.source)
 
-    def _without_failed_references(self, failures: Mapping[str, str]) -> dict[str, State | _ReferenceFailed]:
-        """Return the states of tasks whose reference solution fails, for these reasons.
+    def _prepare_after_failures(self, failures: Mapping[str, str]) -> dict[str, State | _ReferenceFailed]:
+        """Return the states of the tasks in `failures`: task -> why its reference solution fails.
 
-        If it passes officially, the tests cannot judge programs apart from them. If not, it is wrong, and the task is
-        judged as one without a reference solution.
+        If it passes in one process with its tests, as officially, these can judge no program that runs apart from them.
+        Else it is wrong, and the calls are recorded again without it.
         """
         states: dict[str, State | _ReferenceFailed] = {}
         official_jobs = {qid: self._official_job(qid) for qid in failures}
@@ -228,8 +228,8 @@ class TestedTasks:
     def _judge(self, candidates: Sequence[Candidate], states: Mapping[str, Judgeable]) -> dict[Candidate, Verdict]:
         """Return the verdicts on candidates, by the states of their tasks. Equal answers are judged once.
 
-        Answers that are the expected ones, byte for byte, are right without a test. A reference solution's own are
-        judged as long as nothing is expected.
+        Answers that are the expected ones, byte for byte, are right without a test. For a reference solution nothing is
+        expected yet, so its answers are always judged.
         """
         verdicts: dict[Candidate, Verdict] = {}
         judge_jobs: dict[Candidate, tuple[str, JobOrFactory]] = {}
@@ -261,14 +261,9 @@ class TestedTasks:
         """Return the key of the job that judges a candidate's answers, and what makes the job."""
         task, stored = self._tasks[candidate.qid], self._stored_answers(candidate)
         is_reference = candidate.role == "reference"
-        judges_assertions = task.lists_tests if self._judges_assertions is None else self._judges_assertions
-        job = jobs.judge_job(
-            task,
-            state,
-            self._limits,
-            is_reference=is_reference,
-            judges_assertions=judges_assertions and not is_reference,
-        )
+        wants_assertions = task.lists_tests if self._judges_assertions is None else self._judges_assertions
+        by_assertion = wants_assertions and not is_reference
+        job = jobs.judge_job(task, state, self._limits, is_reference=is_reference, judges_assertions=by_assertion)
 
         def make_job() -> Job:
             answers = self._spool.get(stored).transcript
@@ -332,8 +327,8 @@ _KINDS_OF_MISSING_ANSWERS = {"unconfirmed", "waiting", "diverged", "ended"}
 def _is_official_timeout(judgement: Judgement, answers: StoredAnswers) -> bool:
     """Whether a program ran out of time in the very call for whose answer its tests wait, as it would officially.
 
-    That is not known if `answers.unsure`, or if it may have used up its time for sending answers, which it does not
-    do officially.
+    That is not known if it may stop elsewhere officially (`answers.unsure`), or if it may have used up its time for
+    sending answers, which it does not do officially.
     """
     evidence = answers.evidence
     is_out_of_time = evidence.stopped in {"cpu", "blocked"} and not evidence.oom

@@ -127,10 +127,11 @@ def _raw_cases(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any
 
 
 def _needs_outputs(row: Row, columns: ExecutionColumns) -> bool:
-    """Whether the outputs of a row are expected; if it has none, the answers of its reference solution are."""
+    """Whether the row's outputs are expected. A row with a solution may lack them: then its answers are expected."""
     if columns.outputs is None:
         return False
-    return value_at(row, columns.outputs) is not None or not row.get(columns.solution or "")
+    has_solution = bool(row.get(columns.solution or ""))
+    return value_at(row, columns.outputs) is not None or not has_solution
 
 
 def _unpack_column(value: Any, name: str) -> Any:

@@ -222,18 +222,18 @@ class OutputComparer:
         compared = [self.results[key] for key in plan.jobs]
         finished = [comparison for comparison in compared if comparison.compared is not None]
         if len(finished) < len(compared):
-            keys = self._check_expected_outputs(qid, expected)
+            keys = self._let_checker_judge_expected_outputs(qid, expected)
             if error := self.infrastructure_error(keys):
                 return error, ""
             finished += [self.results[key] for key in keys]
         return "", _checker_fault(finished)
 
-    def _check_expected_outputs(self, qid: str, expected: ExpectedAnswers) -> dict[str, list[int]]:
-        """Let a task's checker judge the expected outputs; return the jobs."""
+    def _let_checker_judge_expected_outputs(self, qid: str, expected: ExpectedAnswers) -> list[str]:
+        """Return the keys of the jobs, which have run."""
         pairs = [self._pair(qid, number, expected, answer=text) for number, text in enumerate(expected.answers)]
-        numbers = self._store_jobs(qid, pairs, expected)
-        self.run("judging expected outputs", list(numbers))
-        return numbers
+        keys = list(self._store_jobs(qid, pairs, expected))
+        self.run("judging expected outputs", keys)
+        return keys
 
 
 def _checker_fault(results: Sequence[ComparedAnswers]) -> str:

@@ -98,7 +98,8 @@ class InputTasks:
     def _prepare_from_references(self, qids: Sequence[str], *, report_side_effects: bool) -> list[str]:
         """Let reference solutions answer, and compare their answers; return the tasks in which they return nothing.
 
-        `report_side_effects`: what these functions print or change in their arguments is their answer.
+        These have no state yet. `report_side_effects`: what functions print or change in their arguments is their
+        answer.
         """
         references = {
             qid: reference_candidates(
@@ -133,21 +134,21 @@ class InputTasks:
         return is_function and all(output.is_answer and values.returns_nothing(output.text) for output in answers)
 
     def _state_from_reference(self, qid: str, plan: ComparisonPlan, expected: ExpectedAnswers) -> State:
-        """Return the state of a task whose reference solution's answers are compared with themselves."""
+        """Return the state of a task whose reference solution's answers are compared: see `_reference_plan`."""
         if error := self._comparer.infrastructure_error(plan.jobs):
             return NotPrepared(f"its reference solution was not judged: {error}")
         if problem := self._reference_problem(qid, plan):
             return BrokenReference(problem)
         results = [self._comparer.results[key].compared for key in plan.jobs]
         comparisons = [comparison for comparison in results if comparison is not None]
+        is_finished = len(comparisons) == len(results)
+        is_silent = is_finished and all(comparison.is_silent for comparison in comparisons)
         varies = any(comparison.varies for comparison in comparisons)
         is_unordered = any(comparison.is_unordered for comparison in comparisons)
         expected = expected._replace(other_runs=expected.other_runs if varies else (), is_unordered=is_unordered)
         state = Judgeable(self._calls(qid), expected_outputs=expected)
-        is_finished = len(comparisons) == len(plan.jobs)
-        if expected.by_side_effect and is_finished and all(comparison.is_silent for comparison in comparisons):
-            return NotJudgeable(NOTHING_TO_COMPARE, official=state)
-        return state
+        has_nothing_to_compare = expected.by_side_effect and is_silent
+        return NotJudgeable(NOTHING_TO_COMPARE, official=state) if has_nothing_to_compare else state
 
     def _reference_plan(self, qid: str, references: Sequence[Candidate]) -> tuple[ComparisonPlan, ExpectedAnswers]:
         """Return how a reference solution's answers are compared with those of its other runs, and with themselves.
@@ -202,9 +203,12 @@ class InputTasks:
     def _request(
         self, variant: Candidate, seconds: float, max_bytes: int, expected: Sequence[str] = ()
     ) -> AnswerRequest:
-        """Return what a program is asked; each call has so many seconds. `max_bytes`: see `jobs.calls_job`."""
+        """Return what a program is asked; each call has so many seconds.
+
+        `max_bytes`: see `jobs.calls_job`. `expected`: the expected answers, of which a job has only the digests.
+        """
         task, function, source = self._tasks[variant.qid], self._cases(variant.qid).function, variant.source
-        if variant.role != "official":
+        if variant.role != "official":  # which `_make_harness_variant` has made already
             source = livecodebench.with_method_as_function(source, self._protocol.prelude, function)
         limits = msgspec.structs.replace(self._limits, cpu_seconds=seconds)
         if variant.role == "reference":
@@ -280,17 +284,15 @@ class InputTasks:
         self._comparer.run("judging", [key for plan in plans.values() for key in plan.jobs], known_successes=known)
         readings = {variant: self._readings(variant, plan) for variant, plan in plans.items()}
         for candidate in answered:
-            official = readings[self._harness_variant(candidate)]
-            both = msgspec.structs.replace(
-                readings[candidate], official=official.official, official_text=official.official_text
-            )
+            careful, official = readings[candidate], readings[self._harness_variant(candidate)]
+            both = msgspec.structs.replace(careful, official=official.official, official_text=official.official_text)
             verdicts[candidate] = Verdict(readings=both)
         return verdicts
 
     def _find_wrong_in_both_readings(self, variants: Sequence[Candidate]) -> set[Candidate]:
-        """Return the programs that have given a wrong answer in both readings. More answers change no verdict.
+        """Return the programs that have given a wrong answer in both readings: more answers change no verdict.
 
-        A checker runs long, and whoever wants the outputs wants all of them.
+        They are not looked for where a checker judges, which runs long, nor where all outputs are wanted.
         """
         plans: dict[Candidate, ComparisonPlan] = {}
         for variant in variants:
@@ -316,7 +318,7 @@ class InputTasks:
         plan = self._comparer.plan(qid, self._outputs(variant, self._seconds(qid)), self._expected_answers(qid))
         if self._keeps_outputs and not cases.function:
             return plan
-        # The texts are in the jobs. Those of all programs would fill the memory.
+        # The texts are in the jobs; those of all programs would fill the memory. Only printed ones are wanted later.
         return plan._replace(outputs=[output._replace(text="") for output in plan.outputs])
 
     def _readings(self, variant: Candidate, plan: ComparisonPlan) -> Readings:

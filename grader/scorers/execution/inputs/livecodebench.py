@@ -102,20 +102,21 @@ def with_method_as_function(source: str, prelude: str, function: str, *, is_offi
     """Return a program with the imports of the harness, and with the wanted method as a function.
 
     The harness (`grade_call_based`) looks for the words `class Solution`, uses one object for all inputs, and puts its
-    imports first, so that a program with an import from `__future__` is invalid.
+    imports first, so that a program with an import from `__future__` is invalid. A careful person puts them behind such
+    imports, and makes a new object for each input if the objects have a state.
     """
     tree = None if is_official else parse_or_none(source)
-    lines, first = source.split("\n"), 0
+    lines = source.split("\n")
     if tree is None:
-        is_method, has_state = "class Solution" in source, False
+        prelude_line, is_method, has_state = 0, "class Solution" in source, False
     else:
-        first = max((node.end_lineno or 0 for node in tree.body if _is_future(node)), default=0)
+        prelude_line = max((node.end_lineno or 0 for node in tree.body if _is_future(node)), default=0)
         is_method, has_state = _solution_class_traits(tree, function)
     if prelude:
-        lines.insert(first, prelude)
+        lines.insert(prelude_line, prelude)
     if function and is_method:
-        call = f"lambda *args, **kwargs: Solution().{function}(*args, **kwargs)"
-        lines.append(f"\n{function} = {call if has_state else f'Solution().{function}'}\n")
+        with_new_object = f"lambda *args, **kwargs: Solution().{function}(*args, **kwargs)"
+        lines.append(f"\n{function} = {with_new_object if has_state else f'Solution().{function}'}\n")
     return "\n".join(lines)
 
 

@@ -38,6 +38,7 @@ class _Run(msgspec.Struct, frozen=True, kw_only=True):
     status: int
     cpu: float
     cut: bool = False
+    """Whether it printed more than `printed`, which has then the maximum length."""
     error: str = ""
 
 
@@ -64,6 +65,7 @@ def parse_outputs(parts: Sequence[Answers], cases: Cases, seconds: float, protoc
 
 
 def _run_output(reply: str, evidence: ProcessEvidence, seconds: float, protocol: ExecutionProtocol) -> Output:
+    """Return what one run of a script gave, which had so many seconds. Its status is negative if a signal ended it."""
     try:
         run = _message(reply, _Run)
     except ValueError:
