@@ -82,9 +82,9 @@ def _stem(file: str) -> str:
 
 
 def distinct_names(names: Sequence[RunName]) -> list[RunName]:
-    """Return the names of runs; those that are called alike get the part of their paths that differs.
+    """Return the names of runs; equal ones are replaced by the part of their paths that differs.
 
-    It follows a name that the user or the prediction file gave: `tiny (step300)`.
+    A user's name or a model's name is kept before this part: `tiny (step300)`.
     """
     names_by_path: dict[str, str] = {}
     for equal_names in grouped(names, lambda name: name.short).values():
@@ -165,7 +165,7 @@ def _why_not_comparable(before: Report, after: Report) -> str:
     if first != second:
         return f"their scorer had different settings ({first} and {second})"
     aggregations = [(run.aggregation.mean_over, run.aggregation.f1_of) for run in (before, after)]
-    # The metrics of a run without `mean_over` and `f1_of` mean the same, and are only fewer.
+    # A run without `mean_over` and `f1_of` has fewer metrics, and these mean the same as in the other run.
     have_aggregations = all(any(aggregation) for aggregation in aggregations)
     if have_aggregations and aggregations[0] != aggregations[1]:
         return "`mean_over` or `f1_of` in benchmark.toml is another one"
@@ -182,7 +182,7 @@ def compare(
 ) -> Comparison:
     """Compare two runs, paired by observation. Raises UsageError if benchmark, data or protocol differ.
 
-    `files` are the paths of the results files, `names` the user's names for the runs.
+    `reading`: that of the flips. `files`: the paths of the results files. `names`: the user's names for the runs.
     """
     check_comparable(before, after)
     scorer = scorer_of(after)
@@ -216,17 +216,18 @@ def compare(
 
 
 def _metrics_to_compare(report: Report, headline: str) -> Iterator[Metric]:
-    """Yield the overall metrics, and the first metric of the groups of each field that has few; readings are adjacent.
+    """Yield the overall metrics, and of each group the headline; the two readings of a metric are adjacent.
 
-    The other metrics of groups are not compared: they would be many tests, and correcting for them would hide changes.
+    The other metrics of groups, and fields with more than `MAX_GROUPS` groups, are not compared: correcting for so many
+    tests would hide changes.
     """
-    groups: dict[str, set[str]] = {}
+    groups_of_field: dict[str, set[str]] = {}
     for metric in report.metrics:
         if metric.group is not None:
-            groups.setdefault(_field_of(metric.group), set()).add(metric.group)
+            groups_of_field.setdefault(_field_of(metric.group), set()).add(metric.group)
     for metric in (metric for pair in report.pairs().values() for metric in pair if metric is not None):
         group = metric.group
-        if group is None or (metric.name == headline and len(groups[_field_of(group)]) <= MAX_GROUPS):
+        if group is None or (metric.name == headline and len(groups_of_field[_field_of(group)]) <= MAX_GROUPS):
             yield metric
 
 
@@ -289,15 +290,15 @@ def run_name(report: Report, results_path: str, name: str = "") -> RunName:
 def _flips(
     before: Report, after: Report, scorer: AnyScorer, metric: str, reading: ReadingName
 ) -> tuple[list[Flip], list[Flip]]:
-    """Return the items whose value (see `item_values`) rose and those whose value fell, largest change first."""
+    """Return the items whose value rose and those whose value fell, largest change first.
+
+    If the metric is no mean over items, an item's value is its mean credit over the samples that both runs scored.
+    """
     samples_before, samples_after = in_group(before, None), in_group(after, None)
     values_before, values_after = (scorer.observations(report, metric, reading) for report in (before, after))
     if values_before is None or values_after is None:
-        scored_in_both = (
-            _also_scored_in(samples_after, samples_before, reading),
-            _also_scored_in(samples_before, samples_after, reading),
-        )
-        values_before, values_after = (_mean_credits(samples, reading) for samples in scored_in_both)
+        values_before = _mean_credits(_also_scored_in(samples_after, samples_before, reading), reading)
+        values_after = _mean_credits(_also_scored_in(samples_before, samples_after, reading), reading)
     flips = []
     for item, value_before in values_before.items():
         value_after = values_after.get(item)

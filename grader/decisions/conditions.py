@@ -99,6 +99,7 @@ def _sandbox_conditions(first: SandboxProvenance, second: SandboxProvenance) -> 
     yield "Python inside", first.python, second.python
     yield "sandbox", first.backend, second.backend
     yield "OCI runtime", first.runtime, second.runtime
+    # Beside another Python, sandbox or runtime, another image says nothing more.
     if (first.python, first.backend, first.runtime) == (second.python, second.backend, second.runtime):
         yield "sandbox image", first.image or first.identity, second.image or second.identity
 

@@ -117,11 +117,11 @@ def with_holm_correction(results: list[GateResult]) -> list[GateResult]:
     p_values = {index: result.p_failed for index, result in enumerate(results) if result.p_failed is not None}
     corrected = results.copy()
     for index, p_value in zip(p_values, holm(list(p_values.values())), strict=True):
-        if results[index].state == "not met" and p_value >= LEVEL:
-            reason = f"the failure is not significant as one of {len(p_values)} gates (Holm's correction)"
-            corrected[index] = msgspec.structs.replace(
-                results[index], state="inconclusive", reason=f"{results[index].reason}; {reason}"
-            )
+        result = results[index]
+        if result.state == "not met" and p_value >= LEVEL:
+            no_failure = f"the failure is not significant as one of {len(p_values)} gates (Holm's correction)"
+            reason = f"{result.reason}; {no_failure}"
+            corrected[index] = msgspec.structs.replace(result, state="inconclusive", reason=reason)
     return corrected
 
 
@@ -180,7 +180,10 @@ def _decide_threshold(
 def _decide_without_value(
     report: Report, threshold: FailUnder, reading: ReadingName, gate: str, *, confident: bool
 ) -> GateResult:
-    """Decide a threshold on a metric without a value: it may be met, or not met, in its worst and in its best case."""
+    """Decide a threshold on a metric without a value: blocked, unless its worst and its best case have the same state.
+
+    With `confident` it is always blocked: there is no interval to test.
+    """
     reason = _why_no_value(report, threshold.name, reading, threshold.group)
     metric = report.metric(threshold.name, reading, threshold.group)
     state: State = "blocked"
@@ -203,15 +206,17 @@ def _decide_by_test(metric: Metric, threshold: FailUnder, gate: str, reason: str
     """Decide a threshold by a one-sided test at the 5 % level."""
     if metric.ci95 is None:
         raise UsageError(f"--confident: {threshold.name} has no interval. Compare its value: remove --confident.")
-    limit = threshold.value - shift  # moving the limit down is moving value and interval up
+    # Moving the limit down is moving value and interval up.
+    limit = threshold.value - shift
     is_met = metric.number >= limit - ROUNDING
+    # The hypothesis is the side of the threshold on which the value is not: a small p value rules it out.
+    hypothesis = f"the true value is {'below' if is_met else 'at least'} {threshold.value:.10g}"
     interval = metric.ci95[0] / 100, metric.ci95[1] / 100
     p_value = one_sided_p_value(metric.number / 100, interval, limit / 100)
     if p_value >= LEVEL:
         state: State = "inconclusive"
     else:
         state = "met" if is_met else "not met"
-    hypothesis = f"the true value is {'below' if is_met else 'at least'} {threshold.value:.10g}"
     return GateResult(
         gate=f"{gate}, confident",
         state=state,
@@ -271,10 +276,10 @@ def _change_shifts(before: Metric, now: Metric, change: Difference) -> tuple[flo
 
 
 def _decide_without_test(gate: str, change: Difference, margin: float, shift: float) -> GateResult:
-    """Decide a drop of a run that graded the baseline's outputs again and did not get worse.
+    """Decide a drop of a run that graded the baseline's outputs again, in which the scored samples did not get worse.
 
-    The outputs are the same, so nothing is random. Even if unscored samples could make the drop too large, none is
-    proven: the gate is inconclusive.
+    The outputs are the same, so nothing is random. If the drop is too large with the `shift` of the unscored samples,
+    no drop is proven: the gate is inconclusive.
     """
     state: State = "met" if change.value + shift >= -margin - ROUNDING else "inconclusive"
     return GateResult(gate=gate, state=state, reason="both runs graded the same outputs")

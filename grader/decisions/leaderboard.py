@@ -133,12 +133,13 @@ def _names_from_folders(runs: list[NamedReport]) -> list[RunName]:
     in_folders = {(folder, report.benchmark) for folder, (_, report) in zip(folders, runs, strict=True)}
     if not has_repeats or len(in_folders) < len(runs):
         return []
+    # With the same file name everywhere, only the folders tell the paths apart.
     models = distinct_names([RunName(results=str(PurePath(folder, "run"))) for folder in folders])
     return [msgspec.structs.replace(name, name=model.name) for name, model in zip(names, models, strict=True)]
 
 
 def _board_index(run: NamedReport, boards: list[list[NamedReport]]) -> tuple[int | None, str]:
-    """Return the board of a run; or None, and why it does not fit the boards of its benchmark (empty: it has none)."""
+    """Return the index of the board that fits a run; else None, and why not (empty: its benchmark has no board yet)."""
     _, report = run
     reason = ""
     for index, board_runs in enumerate(boards):
@@ -162,13 +163,14 @@ def _check_fits(first: Report, report: Report) -> None:
 
 
 def _board(runs: list[NamedReport], reading: ReadingName, why_separate: str, *, with_published: bool) -> Board:
+    """Return the board of runs, in the order of `reading`. `why_separate`: why they fit no earlier board, or empty."""
     if len(runs) > MOST_RUNS:
         raise UsageError(f"{len(runs)} runs of one benchmark; a leaderboard compares at most {MOST_RUNS}.")
     metric = next((metric.name for _, report in runs for metric in report.metrics), "")
     ordered = sorted(runs, key=lambda run: _sort_key(run[1], metric, reading))
     names, reports = distinct_names([name for name, _ in ordered]), [report for _, report in ordered]
     first = reports[0]
-    models, notes = _published_models(names, reports, metric) if with_published else ([], [])
+    models, published_notes = _published_models(names, reports, metric) if with_published else ([], [])
     # Published values are official ones.
     published_by_reading: dict[ReadingName, list[PublishedModel]] = {"official": models, "careful": []}
     return Board(
@@ -182,7 +184,7 @@ def _board(runs: list[NamedReport], reading: ReadingName, why_separate: str, *, 
         runs=names,
         rankings={name: _ranking(reports, metric, name, published_by_reading[name]) for name in READINGS},
         published=models,
-        notes=[*([why_separate] if why_separate else []), *_notes(ordered), *notes],
+        notes=[*([why_separate] if why_separate else []), *_notes(ordered), *published_notes],
     )
 
 
@@ -213,10 +215,11 @@ def _published_models(
 
 
 def _ranking(reports: list[Report], metric_name: str, reading: ReadingName, models: list[PublishedModel]) -> Ranking:
-    """Return the ranks that the paired tests of all pairs of runs allow, corrected for their number (Holm)."""
+    """Return the ranks of runs, also among published `models`, that the paired tests of all pairs allow (Holm)."""
     metrics = [report.metric(metric_name, reading) for report in reports]
     changes = dict(_changes(reports, metric_name, reading))
     p_values = holm([change.p_value for change in changes.values()])
+    # (winner, loser) of each significant difference.
     wins = [
         (second, first) if change.value > 0 else (first, second)
         for ((first, second), change), p_value in zip(changes.items(), p_values, strict=True)
@@ -278,7 +281,7 @@ def _notes(runs: list[NamedReport]) -> list[str]:
     sizes = {len({sample.observation for sample in report.samples}) for _, report in runs}
     if len(sizes) > 1:
         notes.append("The runs do not have the same items. Tests use the items that both runs have.")
-    outputs = [report.provenance.predictions_digest for _, report in runs]
-    if len(set(filter(None, outputs))) < len(list(filter(None, outputs))):
+    digests = [digest for _, report in runs if (digest := report.provenance.predictions_digest)]
+    if len(set(digests)) < len(digests):
         notes.append("Some runs graded the same outputs.")
     return notes

@@ -167,6 +167,7 @@ def _decide(gate: Gate, runs: Sequence[ReportOfFile], baselines: Sequence[Report
     if (max_drop := gate.parsed_max_drop()) is not None:
         try:
             report = _report_for(gate, runs, "results")
+            # Also where the gate leaves them open, the baseline is of the run's split and protocol.
             baseline_gate = msgspec.structs.replace(gate, split=report.split, protocol=report.protocol)
             baseline = _report_for(baseline_gate, baselines, "baseline")
             result = gates.decide_max_drop(report, baseline, max_drop, gate.reading)

@@ -63,7 +63,7 @@ def one_sided_p_value(value: float, ci95: tuple[float, float], limit: float) -> 
     """Return the one-sided p value of "the true value is at `limit` or beyond it, seen from `value`"; all in [0, 1].
 
     It is that of the score test to which Wilson's interval belongs, with its effective sample size, corrected for
-    continuity: without the correction, a share of 100 items at a limit of 0.9 would be found beyond it in 7 %.
+    continuity: without the correction, 7 % of samples of 100 items with the true value 0.9 would reject 0.9, not 5 %.
     """
     end = ci95[1] if limit > value else ci95[0]
     if end == value:
@@ -97,9 +97,10 @@ def effective_sample_size(sums: Sequence[tuple[float, int]]) -> float:
     clusters, size = len(sums), sum(size for _, size in sums)
     # In units in which a cluster has size 1 on average, so that a pseudo-observation weighs as much as a cluster.
     sum_of_values = math.fsum(total for total, _ in sums) * clusters / size
-    smoothed_mean = (sum_of_values + 1) / (clusters + 2)
+    observations = clusters + 2
+    smoothed_mean = (sum_of_values + 1) / observations
     squares = _sum_of_squares(sums, smoothed_mean) + smoothed_mean**2 + (1 - smoothed_mean) ** 2
-    variance = squares / (clusters + 1)  # of n values with their mean: n - 1, where n is `clusters` + 2
+    variance = squares / (observations - 1)
     kish_number = size * size / sum(size * size for _, size in sums)
     # A right-or-wrong value has the variance mean (1 - mean): so many of them vary as much as these clusters do.
     return max(kish_number, clusters * smoothed_mean * (1 - smoothed_mean) / variance)

@@ -66,8 +66,8 @@ def _as_integers(changes: NDArray[np.float64]) -> NDArray[np.int64]:
 def _positive_sum_probabilities(sizes: NDArray[np.int64], largest_sum: int) -> NDArray[np.float64]:
     """Return the probability of each sum (0 to `largest_sum`) of positive changes, each positive with probability 1/2.
 
-    It is the inverse Fourier transform of the characteristic function. With a sign of probability 1/2, a change has the
-    function cos(angle * size) over its own values, -size and +size.
+    It is the inverse Fourier transform of the characteristic function, which is a product: the factor of a change that
+    is -size or +size is (exp(-i angle size) + exp(i angle size)) / 2 = cos(angle * size).
     """
     import numpy as np
 
@@ -152,7 +152,7 @@ def difference_from_changes(
         return align_with_test(max(-largest, low), min(largest, high), value, p_value, level)
 
     narrow, wide = metric_interval(1 - 2 * LEVEL), metric_interval(1 - LEVEL)
-    # Where only one of them had to agree with the test, they may not lie in each other.
+    # If the test moved an end of only one of them, this end can have passed that of the other.
     wide = min(wide[0], narrow[0]), max(wide[1], narrow[1])
     return Difference(
         value=100 * value,
@@ -206,7 +206,7 @@ def smallest_margin(shares: Sequence[float], trials: Sequence[int], change_rate:
     rng = np.random.default_rng(0)
     right, counts = np.asarray(shares), np.asarray(trials)
     size = (SIMULATED_RUNS, len(right))
-    # With one trial less, the variance of simulated shares is that of new samples on average.
+    # p (1 - p) of the observed shares is too small by the factor (m - 1) / m on average: m - 1 trials make up for it.
     simulated_trials = np.maximum(counts - 1, 1)
     before, after = (rng.binomial(simulated_trials, right, size) / simulated_trials for _ in range(2))
     flips = rng.choice([-1.0, 0.0, 1.0], size, p=[change_rate / 2, 1 - change_rate, change_rate / 2])
@@ -218,7 +218,8 @@ def smallest_margin(shares: Sequence[float], trials: Sequence[int], change_rate:
 def p_value_of_reaching(limit: float, bounds: Sequence[tuple[float, float]]) -> float:
     """Return the one-sided p value of "the true value is at least `limit`".
 
-    `bounds`: two upper bounds as (z, bound), smaller first; the line through them gives the z of the limit.
+    `bounds`: two upper bounds as (normal quantile of its level, bound), smaller first. The line through them gives the
+    quantile at which the bound would be the limit. Equal bounds have no spread: the p value is 0 or 1.
     """
     (z_1, bound_1), (z_2, bound_2) = bounds
     if bound_2 <= bound_1:
@@ -264,7 +265,8 @@ def _p_value_and_test(changes: Sequence[float]) -> tuple[float, TestName]:
 def _sign_test(risen: int, n: int) -> float:
     """Return the two-sided p value of a fair coin that fell `risen` times on one side in `n` throws."""
     fewer = min(risen, n - risen)
-    if 2 * fewer == n:  # twice the tail would count the middle twice
+    if 2 * fewer == n:
+        # Twice the tail would count the middle twice.
         return 1.0
     binomial = tail = 1
     for k in range(1, fewer + 1):

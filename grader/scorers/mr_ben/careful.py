@@ -44,17 +44,19 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
             detail="the reasoning block is never closed",
         )
     claims = fields(reply)
-    read_step = partial(_step, reply, text, coding, solution, prose=not claims["step"])
+    read_step = partial(_step, reply, text, coding, solution, reads_prose=not claims["step"])
     step = settle_fields(reply, claims["step"], read_step)
+    step_value = step.value if step else None
     verdict = settle_fields(reply, claims["verdict"], partial(_verdict, reply), _is_same)
-    correctness, rule, detail = _verdict_with_step(verdict, step.value if step else None)
+    correctness, rule, detail = _verdict_with_step(verdict, step_value)
+    statement = verdict.value if verdict and correctness else None
     reason = settle_fields(reply, claims["reason"], partial(_reason, reply, text))
     return MrBenReading(
         correctness=correctness,
-        step=step.value if step else None,
+        step=step_value,
         error_reason=(reason and reason.value) or "",
         rule=rule,
-        span=(verdict.value.start, verdict.value.end) if verdict and verdict.value and correctness else None,
+        span=(statement.start, statement.end) if statement else None,
         detail=detail,
     )
 
@@ -62,7 +64,7 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
 def careful_decision(text: str) -> Literal["correct", "wrong"] | None:
     """Return the judge's decision on an error reason; None if a person could not tell, and the judge is asked again."""
     reply = read_review(text)
-    verdict = settle_fields(reply, fields(reply)["verdict"], partial(_verdict, reply, prose=False), _is_same)
+    verdict = settle_fields(reply, fields(reply)["verdict"], partial(_verdict, reply, reads_prose=False), _is_same)
     if verdict is None or verdict.several or verdict.value is None:
         return None
     if verdict.value.says == "right":
@@ -90,7 +92,7 @@ _REPAIRED = Pattern(
 
 
 def _first_lines(reply: OwnWords, claim: Claim) -> Iterator[tuple[int, str]]:
-    """Yield (start, line) of the first lines of a claim that say something, without markup and in lower case."""
+    """Yield (start, line) of a claim's first lines that are not blank, each up to an end tag, unmarked, lower-case."""
     start = claim.start
     for number, line in enumerate(reply.unmarked_lower[claim.start : claim.end].split("\n")):
         if line.strip() and number < _MOST_LINES:
@@ -106,10 +108,10 @@ def _is_same(first: Stance, second: Stance) -> bool:
     return first.says == second.says
 
 
-def _verdict(reply: OwnWords, claim: Claim, *, prose: bool = True) -> Stance | None:
-    """Return what a field, a line of its own, or all sentences on the solution say of it."""
+def _verdict(reply: OwnWords, claim: Claim, *, reads_prose: bool = True) -> Stance | None:
+    """Return what a field or a line of its own says of the solution; with `reads_prose`, what the whole body says."""
     if claim.form == "body":
-        return _verdict_in_prose(reply, claim) if prose else None
+        return _verdict_in_prose(reply, claim) if reads_prose else None
     if claim.form == "sentence":
         return None
     stances = ((start, statement) for start, line in _first_lines(reply, claim) if (statement := stance(line)))
@@ -124,10 +126,11 @@ def _verdict(reply: OwnWords, claim: Claim, *, prose: bool = True) -> Stance | N
 
 
 def _verdict_in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
-    """Return what sentences such as "the solution is incorrect because ..." say, if all agree."""
+    """Return what sentences such as "the solution is incorrect because ..." say; "mixed" if they contradict."""
     stances: list[Stance] = []
     for start, end in reply.sentences:
-        sentence = reply.unmarked_lower[max(start, claim.start) : end]
+        sentence_start = max(start, claim.start)
+        sentence = reply.unmarked_lower[sentence_start:end]
         subject = _SUBJECT.search(sentence) or _NO_FAULT.match(sentence)
         if end <= claim.start or subject is None or _REPAIRED.search(sentence, 0, subject.start()):
             continue
@@ -135,7 +138,7 @@ def _verdict_in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
         if statement is None or not statement.is_leading or statement.says not in ("right", "wrong"):
             continue
         if _CLAUSE_END.match(sentence, subject.end() + statement.end):
-            offset = max(start, claim.start) + subject.end()
+            offset = sentence_start + subject.end()
             stances.append(statement._replace(start=offset + statement.start, end=offset + statement.end))
     if len({statement.says for statement in stances}) > 1:
         return stances[-1]._replace(says="mixed")
@@ -150,12 +153,14 @@ def _sentences_that_find_fault(reply: OwnWords, claim: Claim) -> str:
     return "\n".join(text for text in sentences if (read := stance(text)) is None or read.says != "right")
 
 
-def _step(reply: OwnWords, raw_text: str, coding: bool, solution: Solution, claim: Claim, *, prose: bool) -> str | None:
-    """Return the step that a field names or quotes, for coding the line of the program; with `prose`, that of the body.
+def _step(
+    reply: OwnWords, raw_text: str, coding: bool, solution: Solution, claim: Claim, *, reads_prose: bool
+) -> str | None:
+    """Return the step that a field names or quotes, for coding the line of the program.
 
-    The body of a response about a program is not read: its numbers can be those of lines.
+    With `reads_prose`, the body is read, too, but not for coding: its numbers can be those of lines.
     """
-    if claim.form == "body" and prose and not coding:
+    if claim.form == "body" and reads_prose and not coding:
         return step_in_prose(_sentences_that_find_fault(reply, claim))
     if claim.form != "declaration":
         return None
@@ -173,7 +178,7 @@ def _reason(reply: OwnWords, raw_text: str, claim: Claim) -> str | None:
 
 
 def _claim_text(reply: OwnWords, raw_text: str, claim: Claim) -> str:
-    """Return a claim as it is written in `raw_text`, the text that was read; a text of JSON without its escapes."""
+    """Return a claim as it is written in `raw_text`, the text that was read; a JSON text is decoded."""
     written = raw_text[claim.start : claim.start + len(reply.text[claim.start : claim.end].rstrip())]
     if claim.rule == "field":
         try:

@@ -74,7 +74,7 @@ def facts_by_subject(
     """Return the data from which the metrics are computed; raises InputError for a sample without a subject.
 
     What is unscored in the samples of another run, in `other_reading`, is unscored here, too: a part that no judge
-    decided, or a whole row without a response (`lost`).
+    decided, or a whole row whose response is a server failure (`lost`).
     """
     other_rows = {
         (sample.qid, sample.sample): facts_of(sample).row(other_reading or reading) for sample in other_samples
@@ -134,13 +134,14 @@ def _reading_metrics(table: FactsBySubject, weights: Weights, reading: ReadingNa
 def _subject_row(subject: str, pairs: list[tuple[str, RowFacts]], weights: Weights) -> _Row:
     counts = mr_score.count_rows(facts for _, facts in pairs)
     low, high = mr_score.bounds(counts, weights)
+    scored_questions = {question for question, facts in pairs if not facts.lost}
     return _Row(
         subject=subject,
         value=mr_score.metrics_of_counts(counts, weights),
         low=low,
         high=high,
         not_judged=mr_score.metrics_not_judged(counts, weights),
-        n=len({question for question, facts in pairs if not facts.lost}),
+        n=len(scored_questions),
     )
 
 
@@ -185,7 +186,7 @@ def _row_metrics(
             ci95=(interval.low, interval.high) if is_judged else None,
             stderr=interval.stderr if is_judged else None,
             n=row.n,
-            bounds=(min(low, high), max(low, high)) if low != high else msgspec.UNSET,
+            bounds=(low, high) if low != high else msgspec.UNSET,
         )
     yield _parse_rate(row, group, reading)
 
@@ -193,13 +194,15 @@ def _row_metrics(
 def _parse_rate(row: _Row, group: str | None, reading: ReadingName) -> Metric:
     """Return the share of scored rows whose verdict is read. Bounds: no unscored row is read, or every one is."""
     unread, scored_rows = row.value.counts.unread, row.value.rows
-    all_rows = row.low.rows  # the bounds count unscored rows, too
-    worst, best = 100 * (1 - (unread + all_rows - scored_rows) / all_rows), 100 * (1 - unread / all_rows)
+    # In the bounds all rows count as scored.
+    all_rows = row.low.rows
+    unscored = all_rows - scored_rows
+    worst, best = 100 * (1 - (unread + unscored) / all_rows), 100 * (1 - unread / all_rows)
     return Metric(
         name=PARSE_RATE,
         reading=reading,
         group=group,
         value=100 * (1 - unread / scored_rows),
         n=row.n,
-        bounds=(worst, best) if scored_rows < all_rows else msgspec.UNSET,
+        bounds=(worst, best) if unscored else msgspec.UNSET,
     )

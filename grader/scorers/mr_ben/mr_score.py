@@ -45,11 +45,11 @@ class RowFacts(msgspec.Struct, frozen=True, kw_only=True):
     """None: no verdict was read. The row then gets the wrong class, as officially."""
     step: bool | None = False
     reason: bool | None = False
-    """None: unscored (the judge's reply could not be read). It is left out of that share and counted as unscored."""
+    """None: unscored, for step and reason alike (no judge decided). It is left out of that share and counted apart."""
     judged: bool = False
     """Whether a judge decided on the error reason."""
     lost: bool = False
-    """Whether the response is missing. The row is then left out of all metrics and counted as lost."""
+    """Whether there is only a server failure. The row is then left out of all metrics and counted as lost."""
 
 
 class Counts(NamedTuple):
@@ -67,12 +67,12 @@ class Counts(NamedTuple):
     """Rows without a verdict; they are also in fp or fn."""
     judged: int = 0
     lost_correct: int = 0
-    """Rows with a correct solution but without a response."""
+    """Rows with a correct solution, for which there is only a server failure."""
     lost_incorrect: int = 0
 
     @property
     def scored_rows(self) -> int:
-        """The rows with a response, each in one cell of the confusion matrix."""
+        """The rows that are not lost, each in one cell of the confusion matrix."""
         return self.tp + self.tn + self.fp + self.fn
 
 
@@ -163,8 +163,8 @@ def jackknife_intervals(
 ) -> dict[tuple[str | None, str], Interval]:
     """Return the intervals of the metrics by leaving out the questions of each subject, one by one.
 
-    `rows` is subject -> (question, row's facts); the rows of a question stay together. Returns (subject, or None for
-    the mean, metric) -> interval.
+    `rows` is subject -> (question, row's facts); the rows of a question stay together. The keys of the result are
+    (subject, metric); the subject None is the mean over subjects.
     """
     strata = {subject: _stratum_by_metric(pairs, weights) for subject, pairs in rows.items()}
     means: dict[str | None, list[Mapping[str, Stratum]]] = {None: list(strata.values())}
@@ -193,11 +193,11 @@ def _row_counts(row: RowFacts) -> Counts:
 
 
 def _stratum_by_metric(pairs: Sequence[tuple[str, RowFacts]], weights: Weights) -> dict[str, Stratum]:
-    """Return each metric of a subject, and its values without one question; empty if no row is scored.
+    """Return each metric of a subject, and its values without each question in turn; empty if no row is scored.
 
-    Two pseudo-questions, one all right and one all wrong, keep an interval from having no width. Each has half as many
-    rows as the average question. Questions with the same counts are interchangeable, so each kind of them is left out
-    once.
+    For the padded values, two pseudo-questions are added, one all right and one all wrong, each with as many rows as
+    the average question: no interval has width 0. Questions with the same counts give the same values, so each kind of
+    them is left out once, and its values are repeated.
     """
     import numpy as np
 
@@ -207,7 +207,8 @@ def _stratum_by_metric(pairs: Sequence[tuple[str, RowFacts]], weights: Weights) 
     kind_counts = np.array(sorted(kinds), dtype=np.float64)
     repeats = np.array([kinds[counts] for counts in sorted(kinds)])
     total = repeats @ kind_counts
-    rows_per_question = total[:4].sum() / repeats.sum()  # tp, tn, fp, fn
+    rows_per_question = sum(counts.scored_rows * number for counts, number in kinds.items()) / kinds.total()
+    # Each of the two has two rows: one of a correct and one of an incorrect solution.
     pseudo_counts = rows_per_question / 2 * np.array([_ALL_RIGHT, _ALL_WRONG])
     padded_total = total + pseudo_counts.sum(axis=0)
     value = _metrics_with_signed_score(total[None], weights)
@@ -260,17 +261,18 @@ def counts_by_question(pairs: Sequence[tuple[str, RowFacts]]) -> dict[str, Count
 
 
 def metric_arrays(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDArray[np.float64]]:
-    """Return the metrics of many counts, one per row; the fields of a row are those of `Counts`."""
+    """Return the metrics of many counts, one per row; the columns are the fields of `Counts`."""
     import numpy as np
 
     def share(part: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.divide(part, total, out=np.zeros_like(part), where=total > 0)
 
     tp, tn, fp, fn, step_hits, reason_hits, step_unscored, reason_unscored = sums.T[:8]
-    root = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    incorrect_solutions = tn + fp
+    root = np.sqrt((tp + fp) * (tp + fn) * incorrect_solutions * (tn + fn))
     mcc = share(tp * tn - fp * fn, root)
-    step = share(step_hits, tn + fp - step_unscored)
-    reason = share(reason_hits, tn + fp - reason_unscored)
+    step = share(step_hits, incorrect_solutions - step_unscored)
+    reason = share(reason_hits, incorrect_solutions - reason_unscored)
     score = weights.mcc * np.maximum(0.0, mcc) + weights.step * step + weights.reason * reason
     values = (score, mcc, step, reason, share(tp, tp + fp), share(tp, tp + fn))
     return {name: 100 * value for name, value in zip(METRICS, values, strict=True)}

@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
 Correctness = Literal["correct", "incorrect"]
 Parser = Literal["mr-ben", "mr-gsm8k"]
-RawFields = tuple[str, str, str]
-"""Solution correctness, first error step, error reason, as cut out of a response."""
+
+
+class RawFields(NamedTuple):
+    """The three fields as cut out of a response; a field that is not found is empty."""
+
+    correctness: str = ""
+    step: str = ""
+    reason: str = ""
 
 
 class MrBenReading(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,8 +33,8 @@ class MrBenReading(msgspec.Struct, frozen=True, kw_only=True):
     step: str | None
     """Digits without leading zeros, "N/A", or for coding the line of code; None: not read."""
     error_reason: str
-    raw: RawFields = ("", "", "")
-    """The three fields as cut out of the response; empty in the careful reading."""
+    raw: RawFields = RawFields()
+    """Empty in the careful reading."""
     rule: str
     """The name of the rule that decided the verdict."""
     span: tuple[int, int] | None
@@ -47,7 +53,7 @@ _STEP_WORDS = {f"step {number}": str(number) for number in range(30)}
 
 def parse_official(text: str) -> RawFields:
     """Cut a response at the three headings; if a heading is not found, its field and the later ones are empty."""
-    # What stands before a heading is the field of the heading before it.
+    # What stands before a heading is the field of the heading before it; the first text has none.
     texts_before: list[str] = []
     rest = text
     for heading in _HEADINGS:
@@ -60,8 +66,7 @@ def parse_official(text: str) -> RawFields:
         rest = rest[span[1] : repeated[0] if repeated else len(rest)]
     else:
         texts_before.append(rest)
-    _before, correctness, step, reason = (*texts_before, "", "", "", "")[:4]
-    return correctness, step, reason
+    return RawFields(*texts_before[1:])
 
 
 def parse_mr_gsm8k(text: str) -> RawFields:
@@ -72,10 +77,10 @@ def parse_mr_gsm8k(text: str) -> RawFields:
     """
     verdict, step = (_between(text, *pair) for pair in pairwise(_GSM8K_HEADINGS))
     if verdict is None or step is None:
-        return "", "", ""
+        return RawFields()
     reason = text[text.index(_GSM8K_HEADINGS[2]) + len(_GSM8K_HEADINGS[2]) :].lstrip()
     correctness = {"correct": "correct", "wrong": "incorrect", "incorrect": "incorrect"}.get(verdict.lower(), "")
-    return correctness, step if step.isdigit() else _STEP_WORDS.get(step.lower(), ""), reason
+    return RawFields(correctness, step if step.isdigit() else _STEP_WORDS.get(step.lower(), ""), reason)
 
 
 def _between(text: str, heading: str, following: str) -> str | None:
@@ -119,20 +124,20 @@ def official_step_for_score(field: str) -> str:
 
 
 def read_official(text: str, parser: Parser = "mr-ben") -> MrBenReading:
-    """Read a response as the official scorer does. `step` is that of the gate; the credit depends on the raw fields."""
+    """Read a response as the official scorer does. `step` decides whether the judge is asked, `raw` the credit."""
     raw = parse_official(text) if parser == "mr-ben" else parse_mr_gsm8k(text)
-    letters = official_letters(raw[0])
+    letters = official_letters(raw.correctness)
     correctness: Correctness | None = (
         "correct" if letters == "correct" else "incorrect" if letters == "incorrect" else None
     )
     has_headings = any(raw)
     return MrBenReading(
         correctness=correctness,
-        step=official_step_for_gate(raw[1]) or None,
-        error_reason=raw[2].strip(),
+        step=official_step_for_gate(raw.step) or None,
+        error_reason=raw.reason.strip(),
         raw=raw,
         rule="official headings" if has_headings else "headings not found",
-        span=_span_of_correctness(text, raw[0]) if has_headings and parser == "mr-ben" else None,
+        span=_span_of_correctness(text, raw.correctness) if has_headings and parser == "mr-ben" else None,
         detail="" if correctness else _unread_reason(raw),
     )
 
@@ -140,12 +145,12 @@ def read_official(text: str, parser: Parser = "mr-ben") -> MrBenReading:
 def official_decision(reply: str) -> str:
     """Return the official decision text: all after the first `Final Decision:`, or `ERROR_PARSING`.
 
-    Only the order of the headings matters, so plain searches replace the official regular expressions.
+    The official expressions match if an analysis follows the first reasoning, and a decision the first analysis.
     """
     analysis, decision = "Student Error Reason Analysis:", "Final Decision:"
     reasoning_at = reply.find("Step-by-Step Reasoning:")
-    analysis_at = reply.find(analysis)
-    if reasoning_at < 0 or reply.rfind(analysis) < reasoning_at or reply.rfind(decision) < analysis_at:
+    has_analysis = 0 <= reasoning_at <= reply.rfind(analysis)
+    if not has_analysis or reply.rfind(decision) < reply.find(analysis):
         return PARSING_ERROR
     return reply[reply.find(decision) + len(decision) :].lstrip()
 
@@ -163,7 +168,8 @@ def _span_of_correctness(text: str, field: str) -> tuple[int, int] | None:
     _, field_start = heading
     start = field_start + len(field) - len(field.lstrip())
     end = field_start + len(field.rstrip())
-    return start, max(start, end)  # a field of blanks has its end before its start
+    # A field of blanks has its end before its start.
+    return start, max(start, end)
 
 
 def _unread_reason(raw: RawFields) -> str:

@@ -39,8 +39,9 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
     pairs = [_metric_pair(kinds, name, weights) for kinds in subjects]
     value = math.fsum(later - earlier for earlier, later in pairs) / len(pairs)
     total = sum(kinds.total() for kinds in subjects)
+    # All subjects have the same weight: scaled, the mean effect of all questions is the mean over subjects.
     effects = [
-        (total / len(subjects) * effect, repeats)  # all subjects have the same weight
+        (total / len(subjects) * effect, repeats)
         for kinds in subjects
         for effect, repeats in _effects(kinds, name, weights)
     ]
@@ -102,9 +103,10 @@ def _effects(kinds: _Kinds, name: str, weights: Weights) -> list[tuple[float, in
     """
     totals = _Totals.of_kinds(kinds)
     halfway = (totals.before + totals.after) / 2
+    # The question itself is halfway, too: half its change leads on to its counts after, or back to those before.
     half_change = (_matrix([after for _, after in totals.kinds]) - _matrix([before for before, _ in totals.kinds])) / 2
-    changed, unchanged = halfway + half_change, halfway - half_change
-    effects = _metric_values(changed, name, weights) - _metric_values(unchanged, name, weights)
+    after, before = halfway + half_change, halfway - half_change
+    effects = _metric_values(after, name, weights) - _metric_values(before, name, weights)
     return [(float(effect), kinds[kind]) for effect, kind in zip(effects, totals.kinds, strict=True)]
 
 
@@ -118,6 +120,7 @@ class _Totals(NamedTuple):
 
     @classmethod
     def of_kinds(cls, kinds: _Kinds) -> Self:
+        """Add up the counts of a subject's questions."""
         ordered = sorted(kinds)
         repeats = _matrix([kinds[kind] for kind in ordered])
         before, after = (repeats @ _matrix([kind[side] for kind in ordered]) for side in (0, 1))

@@ -41,9 +41,9 @@ class Credit(NamedTuple):
 
 def needs_judge_official(gold: GoldRow, reading: MrBenReading) -> bool:
     """Whether the official scorer asks the judge about this row (`score_error_reason`)."""
-    if gold.correct or "incorrect" not in reading.raw[0].strip().lower():
+    if gold.correct or "incorrect" not in reading.raw.correctness.strip().lower():
         return False
-    return gold.coding or official_step_for_gate(reading.raw[1]) == gold.step
+    return gold.coding or official_step_for_gate(reading.raw.step) == gold.step
 
 
 def needs_judge_careful(gold: GoldRow, reading: MrBenReading) -> bool:
@@ -61,12 +61,12 @@ def credit_official(gold: GoldRow, reading: MrBenReading, reply: str | None) -> 
 
     The official scorer crashes when it looks up a decision that its own gate never asked for; here it earns no credit.
     """
-    if gold.correct or official_letters(reading.raw[0]) != "incorrect":
+    if gold.correct or official_letters(reading.raw.correctness) != "incorrect":
         return Credit(step=False, reason=False)
     credited = reply is not None and is_credited_official(official_decision(reply))
     if gold.coding and credited:
         return Credit(step=True, reason=True)
-    matches = official_step_for_score(reading.raw[1]) == gold.step
+    matches = official_step_for_score(reading.raw.step) == gold.step
     return Credit(step=matches, reason=matches and credited)
 
 
@@ -92,24 +92,24 @@ def difference_kind(gold: GoldRow, official: MrBenReading, careful: MrBenReading
     Returns the first kind that applies, in the order in which the official scorer would meet it.
     """
     if official.correctness != careful.correctness:
-        return "headings not read" if not official.raw[0].strip() else "wording of the verdict"
+        return "headings not read" if not official.raw.correctness.strip() else "wording of the verdict"
     if gold.correct or careful.correctness != "incorrect":
         return ""
-    is_official_step = official_step_for_score(official.raw[1]) == gold.step
+    is_official_step = official_step_for_score(official.raw.step) == gold.step
     is_careful_step = steps_match(careful.step, gold)
     is_credited_by_judge = reply is not None and is_credited_official(official_decision(reply))
     if not gold.coding and is_official_step != is_careful_step:
-        return "bare digit" if official.raw[1].strip().isdigit() else "wording of the step"
-    # Without the judge, an unread line is officially right if the gold line is empty, too.
+        return "bare digit" if official.raw.step.strip().isdigit() else "wording of the step"
+    # Officially, an unread line is empty, and so equal to an empty gold line.
     if gold.coding and not is_credited_by_judge and is_official_step and not gold.step.strip():
         return "empty gold step"
-    if reply is not None and (kind := _judge_reply_kind(reply)):
+    if reply is not None and (kind := _reply_difference_kind(reply)):
         return kind
     # Officially, a line of code counts only if the judge credits it; here, it does if it is the gold line.
     return "code line" if gold.coding and not is_credited_by_judge and is_careful_step else ""
 
 
-def _judge_reply_kind(reply: str) -> str:
+def _reply_difference_kind(reply: str) -> str:
     """Name why the readings of a judge's reply differ; empty if they do not."""
     credited, decision = is_credited_official(official_decision(reply)), careful_decision(reply)
     if credited and decision == "wrong":

@@ -58,10 +58,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(
-    tasks: Mapping[str, MrBenTask],
-    predictions: Mapping[str, list[str]],
-    oddities: Oddities,
-    parser: Parser = "mr-ben",
+    tasks: Mapping[str, MrBenTask], predictions: Mapping[str, list[str]], oddities: Oddities, parser: Parser = "mr-ben"
 ) -> list[Response]:
     """Read every response both ways."""
     return [
@@ -93,7 +90,7 @@ def make_samples(
 
 
 def exclude_failures(samples: list[SampleResult], oddities: Oddities) -> list[SampleResult]:
-    """Mark the oddities, and exclude server failures from the data behind the careful metrics."""
+    """Mark the oddities, and exclude server failures from the careful metrics; officially they are responses."""
     return [
         _without_careful_facts(sample) if sample.careful.rule == SERVER_FAILURE else sample
         for sample in with_oddities(samples, oddities)
@@ -109,7 +106,8 @@ def _without_careful_facts(sample: SampleResult) -> SampleResult:
 def _sample(reply: Response, answer: JudgeReply | None) -> SampleResult:
     """Return the result of a response; `answer` is the judge's, None if it was not asked."""
     judge_text = None
-    if answer is not None:  # also a reply without a decision: the official scorer reads any
+    if answer is not None:
+        # A reply without a decision, too: the official scorer reads any.
         judge_text = answer.text if answer.text is not None else answer.unreadable
     official = _official_credit(reply, judge_text)
     careful = mr_ben.credit_careful(reply.gold, reply.careful, _decision(answer))
@@ -138,10 +136,10 @@ _LONGEST_JUDGE_TEXT = 4000
 
 def _official_credit(reply: Response, judge_text: str | None) -> Credit:
     """Return the official credit; parts that depend on a missing reply of the judge are unscored."""
-    if not reply.asks_official:
-        return mr_ben.credit_official(reply.gold, reply.official, None)
-    credit = mr_ben.credit_official(reply.gold, reply.official, judge_text)
-    if judge_text is not None or official_letters(reply.official.raw[0]) != "incorrect":
+    credit = mr_ben.credit_official(reply.gold, reply.official, judge_text if reply.asks_official else None)
+    lacks_reply = reply.asks_official and judge_text is None
+    # The judge is asked about any verdict that contains "incorrect", but only "incorrect" alone earns credit.
+    if not lacks_reply or official_letters(reply.official.raw.correctness) != "incorrect":
         return credit
     if reply.gold.coding:
         # A line other than the gold one is credited only by the judge.
@@ -163,7 +161,7 @@ def _reading(reply: Response, reading: MrBenReading, credit: Credit, judge_error
     answer: str | None = reading.correctness
     if answer == "incorrect" and not reply.gold.correct:
         # Officially a line of code is not parsed but compared unchanged.
-        step = reading.raw[1].strip() if reply.gold.coding and reading is reply.official else reading.step
+        step = reading.raw.step.strip() if reply.gold.coding and reading is reply.official else reading.step
         answer = f"incorrect; {step or 'no step read'}"
     outcome, detail = _outcome(reply.gold, reading, credit)
     rule = reading.rule
@@ -180,7 +178,7 @@ def _reading(reply: Response, reading: MrBenReading, credit: Credit, judge_error
 
 
 def _outcome(gold: GoldRow, reading: MrBenReading, credit: Credit) -> tuple[Outcome, str]:
-    """Judge a whole row: it is correct if all its parts are."""
+    """Judge a whole row: it is correct if all its parts are, and unscored if one needs the judge's missing decision."""
     if reading.correctness is None:
         return Outcome.NO_ANSWER, reading.detail
     if (reading.correctness == "correct") != gold.correct:
@@ -200,13 +198,7 @@ def _sample_without_response(task: MrBenTask) -> SampleResult:
     nothing = ReadingFacts(correctness=None, step=False, reason=False)
     facts = MrBenFacts(gold=task.row["Model_Solution_Correctness"], official=nothing, careful=nothing)
     return SampleResult(
-        qid=task.id,
-        sample=0,
-        official=reading,
-        careful=reading,
-        unit=task.unit,
-        groups=task.groups,
-        facts=facts,
+        qid=task.id, sample=0, official=reading, careful=reading, unit=task.unit, groups=task.groups, facts=facts
     )
 
 
@@ -214,12 +206,13 @@ _VERDICTS = {"correct": "Correct", "right": "Correct", "wrong": "Wrong", "incorr
 """A person's verdict, one word -> the judge's decision."""
 
 
-def ask_judge(replies: list[Response], session: JudgeSession, *, by_person: bool) -> Mapping[str, JudgeReply]:
+def ask_judge(replies: list[Response], session: JudgeSession, *, is_recorded: bool) -> Mapping[str, JudgeReply]:
     """Ask about the error reasons that matter in at least one reading; return question key -> reply."""
     if session.judge is None:
         return {}
     answers = session.judge.ask([_question(r, session.template) for r in replies if r.asks_official or r.asks_careful])
-    return {key: _as_judge_reply(answer) for key, answer in answers.items()} if by_person else answers
+    # A recorded reply can be that of a person, in one word.
+    return {key: _as_judge_reply(answer) for key, answer in answers.items()} if is_recorded else answers
 
 
 def _as_judge_reply(answer: JudgeReply) -> JudgeReply:
@@ -237,9 +230,9 @@ def _question(reply: Response, template: str | None) -> JudgeQuestion:
     from grader.judge.prompts import error_reason_prompt
 
     row = reply.task.row
-    reason = reply.careful.error_reason or reply.official.raw[2]
+    reason = reply.careful.error_reason or reply.official.raw.reason
     if reply.gold.coding:
-        reason = f"First error line: {reply.careful.step or reply.official.raw[1].strip()}\n{reason}"
+        reason = f"First error line: {reply.careful.step or reply.official.raw.step.strip()}\n{reason}"
     prompt = error_reason_prompt(
         question=plain(row.get("Question")),
         solution=plain(row.get("Model_Solution_Steps")),

@@ -17,14 +17,7 @@ from grader.scorers.mr_ben import mr_score, prompts, tasks
 from grader.scorers.mr_ben.facts import MrBenFacts, MrBenRunFacts, facts_of
 from grader.scorers.mr_ben.metrics import GLOSSARY, OUTCOME_NAMES
 from grader.scorers.mr_ben.mr_score import Weights
-from grader.scorers.mr_ben.tasks import (
-    WEIGHTS,
-    MrBenBenchmark,
-    MrBenTask,
-    tasks_from,
-    weight_notes,
-    weights_of,
-)
+from grader.scorers.mr_ben.tasks import WEIGHTS, MrBenBenchmark, MrBenTask, tasks_from, weight_notes, weights_of
 from grader.scorers.oddities import with_families
 from grader.scorers.pairing import MetricComparison, NothingPairedError, Side
 from grader.scorers.prompting import prompt_values, turn_from_template
@@ -100,15 +93,15 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         replies = read(run.tasks, run.predictions, run.oddities, parser)
         wording, recorded = run.benchmark.judge_prompt, run.file.judge_replies
         with judge_session(run.options, run.observer, "error_reason", wording, recorded) as session:
-            answers = ask_judge(replies, session, by_person=run.options.judge_replies is not None)
-        needed = sum(reply.asks_official or reply.asks_careful for reply in replies)
+            answers = ask_judge(replies, session, is_recorded=run.options.judge_replies is not None)
+        rows_to_judge = sum(reply.asks_official or reply.asks_careful for reply in replies)
         samples = make_samples(run.tasks, run.predictions, replies, answers)
         samples = exclude_failures(samples, run.oddities)
         samples = with_families(samples, run.tasks, run.benchmark.columns)
         kinds = Counter(kind for sample in samples if sample.differs and (kind := facts_of(sample).difference))
         facts = MrBenRunFacts(
             weights=weights._asdict(),
-            judged=needed,
+            judged=rows_to_judge,
             difference_kinds=dict(kinds.most_common()),
             counts=mr_ben_metrics.tally(samples),
         )
@@ -116,7 +109,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             samples=samples,
             facts=facts,
             notes=[
-                *([Note(NO_JUDGE)] if session.judge is None and needed else []),
+                *([Note(NO_JUDGE)] if session.judge is None and rows_to_judge else []),
                 *map(Note, session.notes),
                 *_kind_notes(kinds),
                 *weight_notes(weights),
@@ -154,7 +147,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         return None
 
     def compare(self, before: Side, after: Side, name: str, group: str | None = None) -> MetricComparison | None:
-        """Compare one metric by the effect of each question on the change; the parse success rate is only reported."""
+        """Compare one metric by the effect of each question; None for the parse success rate, which has no test."""
         if name not in mr_score.METRICS:
             return super().compare(before, after, name, group)
         from grader.scorers.mr_ben.paired import difference, metric_values
@@ -168,6 +161,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             value_before, value_after = metric_values(first, second, name, weights, subject)
             change = difference(first, second, name, weights, subject)
         except ValueError:
+            # No question is scored in both runs.
             raise NothingPairedError from None
         return MetricComparison(
             name=name, reading=after.reading, group=group, before=value_before, after=value_after, difference=change

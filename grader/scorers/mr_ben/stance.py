@@ -57,7 +57,7 @@ _MENTIONS: tuple[tuple[Says, str], ...] = (
     ("right", rf"\bcorrect(?:ly)?\b{_OTHER}|正确|\b(?:is|are|was|seems|looks)\s+(?:right|valid|accurate)\b(?!\s*[?-])"),
 )  # fmt: skip
 _MENTION = Pattern("|".join(f"(?P<{says}_{number}>{words})" for number, (says, words) in enumerate(_MENTIONS)))
-_SHORT = Pattern(
+_BARE_VERDICT = Pattern(
     r"[\W_]*?(?:(?P<right>yes|true|right|valid|accurate|[✓✔✅]|对|是)|(?P<wrong>no|false|[✗✘❌]|否))(?:[\s.,;:!)\]。]|$)"
 )
 _OBJECTION = Pattern(r"\b(?:but|however|except|although|though|despite|apart from|with)\b|但|不过")
@@ -88,10 +88,10 @@ def stance(line: str) -> Stance | None:
     mentions = [_mention(match, line) for match in _MENTION.finditer(line)]
     if mentions:
         return _deciding_mention(mentions, line)
-    match = _SHORT.match(line)
-    if match is None:
-        return None
-    return Stance(cast("Says", match.lastgroup), *match.span(match.lastgroup or 0), is_leading=True)
+    if bare := _BARE_VERDICT.match(line):
+        says = bare.lastgroup or ""
+        return Stance(cast("Says", says), *bare.span(says), is_leading=True)
+    return None
 
 
 def _mention(match: re.Match[str], line: str) -> Stance:

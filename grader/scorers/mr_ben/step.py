@@ -70,6 +70,7 @@ def step_in_line(line: str) -> str | None:
 
     In this order: no step; a number that begins the line; the last step, if the first is withdrawn; the first one, if
     only words such as "the error is in" are before it; the only step that is called the first error; the only step.
+    "Not step 2" and "step 2 is correct" name no step.
     """
     if NO_STEP.match(line):
         return NOT_APPLICABLE
@@ -181,13 +182,13 @@ def code_line(field: str, solution: Solution) -> str | None:
 
 
 def _quoted_line(field_lines: list[str], program: list[str]) -> str | None:
-    """Return the line of a program that a field quotes, alone or in backticks; the longest of several in one line."""
+    """Return the program's line that a line of the field quotes, alone or in backticks; the longest if several fit."""
     # Of lines that differ only in whitespace, the first one stays.
     originals = {without_whitespace(line): line.strip() for line in reversed(program) if line.strip()}
     for line in field_lines:
         span = _IN_BACKTICKS.search(line)
-        for candidate in (line, span[2] if span else ""):
-            text = without_whitespace(candidate)
+        candidates = (line, span[2]) if span else (line,)
+        for text in map(without_whitespace, candidates):
             quotations = [original for original in originals if original in text and _is_wrapped(text, original)]
             if quotations:
                 return originals[max(quotations, key=len)]

@@ -157,7 +157,7 @@ def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows
 
 
 def _subject_files(place: Path, subjects: list[str]) -> list[Path]:
-    """Return the files of a folder that are subjects', or the one file that was given; raises UsageError."""
+    """Return the subjects' files in a folder, or the one file that was given; raises UsageError."""
     if place.is_file() and place.stem in subjects:
         return [place]
     if not place.is_dir():
@@ -220,13 +220,13 @@ def _task(qid: str, row: Row) -> MrBenTask:
         coding=row[SUBJECT] == "coding",
         solution=row["Model_Solution_Steps"],
     )
-    step = str(row["Model_Solution_First_Error_Step"]).strip()
-    wrong = f"incorrect; {f'first error in step {step}' if step else 'the data name no error step'}"
+    step = gold.step.strip()
+    error_in_words = f"first error in step {step}" if step else "the data name no error step"
     return MrBenTask(
         id=qid,
         unit=str(row["Question_UUID"]),
         text=plain(row.get("Question")),
-        gold="correct" if gold.correct else wrong,
+        gold="correct" if gold.correct else f"incorrect; {error_in_words}",
         groups={SUBJECT: str(row[SUBJECT])},
         blocks=tuple(_blocks(row, gold)),
         row=row,
@@ -235,7 +235,7 @@ def _task(qid: str, row: Row) -> MrBenTask:
 
 
 def _blocks(row: Row, gold: GoldRow) -> Iterator[Block]:
-    """Yield what a page shows of a row; the annotated error is closed."""
+    """Yield what a page shows of a row; the annotated error is folded at first."""
     sections = [("Options", "Options", True), ("Solution under review", "Model_Solution_Steps", True)]
     if not gold.correct:
         sections.append(("Error, as annotated", "Model_Solution_Error_Reason", False))
