@@ -33,17 +33,17 @@ def load(
     """Load the rows of a split and a protocol that the benchmark has. Raises InputError, DataUnavailableError.
 
     `data_path`: the copy of `--data`. `columns`: those that scoring uses, whose values the digest covers (None: all but
-    the image). `wanted`: those to read, if the format allows to read a part (None: the same as `columns`). A missing
-    column is an error here only if nothing can be scored without it.
+    the image). `wanted`: those that the rows have (None: only those that scoring uses). A missing column is an error
+    here only if nothing can be scored without it.
     """
     scoring_columns = _scoring_columns(benchmark, columns)
-    read_columns = wanted or scoring_columns
+    row_columns = wanted or scoring_columns
     declared_answers = benchmark.splits[split].answers
-    with_key = read_columns if declared_answers is None else read_columns.plus(declared_answers.key)
-    table, origin, place = _read_source(benchmark, split, protocol, data_path, with_key)
+    columns_to_read = row_columns if declared_answers is None else row_columns.plus(declared_answers.key)
+    table, origin, place = _read_source(benchmark, split, protocol, data_path, columns_to_read)
     table = answers.fill_answers(table, benchmark, split, data_path)
     table = _with_declared_names(table, benchmark)
-    rows = [{name: value for name, value in row.items() if name in read_columns} for row in table.rows]
+    rows = [{name: value for name, value in row.items() if name in row_columns} for row in table.rows]
     loaded = Rows(
         rows=rows,
         origin=origin,
@@ -53,7 +53,7 @@ def load(
         lines=table.lines,
         used=None if wanted is None else scoring_columns,
     )
-    check_rows(loaded, table.columns, benchmark, split)
+    check_rows(loaded, benchmark, split)
     return loaded
 
 
@@ -75,11 +75,10 @@ def _with_declared_names(table: DataTable, benchmark: Benchmark) -> DataTable:
 
 
 def _digest(rows: list[Row], scoring_columns: ColumnSet, benchmark: Benchmark) -> str:
-    """Return a hash of all values that can change a score."""
-    without_weight = {*benchmark.columns.without_weight(), benchmark.columns.date}
+    """Return a hash of all values that can change a score. A date changes none: it only selects rows."""
+    ignored = {*benchmark.columns.without_weight(), benchmark.columns.date}
     values = [
-        {name: value for name, value in row.items() if name in scoring_columns and name not in without_weight}
-        for row in rows
+        {name: value for name, value in row.items() if name in scoring_columns and name not in ignored} for row in rows
     ]
     return hashlib.sha256(msgspec.json.encode(values, order="sorted", enc_hook=str)).hexdigest()[:16]
 
@@ -87,15 +86,16 @@ def _digest(rows: list[Row], scoring_columns: ColumnSet, benchmark: Benchmark) -
 def _read_source(
     benchmark: Benchmark, split: str, protocol: str, data_path: Path | None, wanted: ColumnSet
 ) -> tuple[DataTable, str, str]:
-    """Return the rows, their origin, and the path for messages."""
+    """Return the rows, and their `Rows.origin` and `Rows.place`. A local file has priority over the hub."""
     source = benchmark.splits[split]
-    if data_path is None and source.hub and not source.data:
+    is_local = data_path is not None or bool(source.data)
+    if source.hub and not is_local:
         revision = benchmark.protocols[protocol].revision or source.revision
         origin = f"{source.hub}@{revision or 'latest'}"
         return read_hub(benchmark, split, protocol, revision, wanted), origin, origin
     path = data_path or _declared_file(benchmark, split)
-    is_fetched = data_path is None and not source.data
-    origin = source.url.rpartition("/")[2] if is_fetched else path.name  # the cache gives it another name
+    # In the cache, a fetched file has another name.
+    origin = path.name if is_local else source.url.rpartition("/")[2] or source.files_url
     return read(path, wanted, source.hub_split or split), origin, str(path)
 
 
@@ -111,7 +111,8 @@ def _declared_file(benchmark: Benchmark, split: str) -> Path:
     fetched_file = download.fetched_path(benchmark, split)
     if fetched_file is not None:
         return fetched_file
-    way = f"Get it with `grade fetch {benchmark.reference} --split {split}`, or give" if source.url else "Give"
+    fetch = f"Get it with `grade fetch {benchmark.reference} --split {split}`, or give"
+    way = fetch if download.has_address(source) else "Give"
     raise DataUnavailableError(
         f"The data of {benchmark.id} ({split}) is not on this machine. {way} a local copy with --data FILE."
     )

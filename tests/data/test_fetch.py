@@ -2,15 +2,18 @@
 
 import hashlib
 import http.server
+import io
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pyarrow
+import pyarrow.parquet
 import pytest
 
-from grader.benchmark import Benchmark
+from grader.benchmark import Benchmark, Split
 from grader.data import download as downloading
 from grader.data import load as data
 from grader.data.download import Source, download, fetch
@@ -122,6 +125,26 @@ def test_a_fetched_file_is_what_grading_reads(server: Files, declare: Callable[[
     assert data.load(declared, "test", "p", None, ["index", "A"]).rows == [{"index": "1", "A": "red"}]
     assert downloading.fetch(declared, "test", Silent()) == path
     assert len(server.ranges) == 1
+
+
+def test_shards_of_a_repository_are_fetched_as_one_split_whose_origin_is_their_address(
+    server: Files, declare: Callable[[str, str], Benchmark]
+) -> None:
+    files = {}
+    for number in (0, 1):
+        shard = io.BytesIO()
+        row = {"index": [str(number)], "question": ["Which?"], "A": ["red"], "B": ["blue"], "answer": ["B"]}
+        pyarrow.parquet.write_table(pyarrow.table(row), shard)
+        name, body = f"test-0000{number}-of-00002.parquet", shard.getvalue()
+        server.files[f"/data/{name}"] = body
+        files[name] = hashlib.sha1(b"blob %d\0" % len(body) + body).hexdigest()
+    split = Split(files_url=f"{server.url}/data/", files=files)
+    declared = msgspec.structs.replace(declare("", ""), splits={"test": split})
+    with pytest.raises(DataUnavailableError, match=f"grade fetch {declared.folder} --split test`"):
+        data.load(declared, "test", "p", None, None)
+    fetch(declared, "test", Silent())
+    rows = data.load(declared, "test", "p", None, None)
+    assert ([row["index"] for row in rows.rows], rows.origin) == (["0", "1"], f"{server.url}/data/")
 
 
 def test_answers_in_a_file_of_their_own_are_fetched_and_read_too(
