@@ -127,7 +127,9 @@ def main(context: click.Context) -> None:
     if note := resources.make_cache_private():
         say(note)
     command = main.commands.get(context.invoked_subcommand or "")
-    if command is not None and (options_by_name(command) or isinstance(command, click.Group)):
+    # A misspelled variable cannot matter to a command without options.
+    has_options = command is not None and (options_by_name(command) or isinstance(command, click.Group))
+    if has_options:
         _check_variables()
     if command in (run_command, look.check_command, look.show_command, infer.infer_command):
         _configure(context)
@@ -177,7 +179,10 @@ for _command in (run_command, look.check_command):
 
 
 def _variables(command: click.Command, prefix: str) -> Iterator[str]:
-    """Yield each option's variable, and the one with click's own name for the option, which click reads as well."""
+    """Yield each option's variable, and the one that click itself names after the parameter, and reads as well.
+
+    An example is `--output`, whose parameter is `outputs`: `GRADE_RUN_OUTPUT` and `GRADE_RUN_OUTPUTS`.
+    """
     for option in options_by_name(command).values():
         yield str(option.envvar)
         yield f"{prefix}_{(option.name or '').upper()}"
@@ -198,7 +203,7 @@ def _check_variables() -> None:
 
 
 def _configure(context: click.Context) -> None:
-    """Use the nearest config file's values as defaults, by command and parameter. Raises InputError.
+    """Make the nearest config file's values the defaults of the commands' options. Raises InputError.
 
     The file has the options of `grade PREDICTIONS`; `check` and `infer`, and through `check` also `show`, use those
     that they have, too.
@@ -213,13 +218,12 @@ def _configure(context: click.Context) -> None:
     context.obj = config
     context.default_map = {}
     for command in (run_command, look.check_command, infer.infer_command):
-        configured_names = config.values.keys() & run_options.keys()
-        if command is infer.infer_command:
-            configured_names -= {"output"}  # in the config file it names reports, for `infer` the prediction file
+        # In the config file, `output` names reports; for `infer`, it is the prediction file.
+        unused_names = {"output"} if command is infer.infer_command else set()
         context.default_map[command.name or ""] = {
             option.name or "": _value(option, config.values[name], config)
             for name, option in options_by_name(command).items()
-            if name in configured_names
+            if name in config.values and name not in unused_names
         }
 
 
@@ -240,8 +244,10 @@ def _value(option: click.Option, value: Any, config: Config) -> Any:
 
 def _single_value(option: click.Option, value: Any, config: Config) -> Any:
     """Return one value in click's form: a flag, or a text; a path (also a benchmark's) begins at the file's folder."""
+    if isinstance(value, bool):
+        return value
     if not isinstance(value, str) or value == "-":
-        return value if isinstance(value, bool) else str(value)
+        return str(value)
     if isinstance(option.type, click.Path) or (option.name == "benchmark" and _is_folder(value, config.path.parent)):
         return str(config.path.parent / value)
     return value

@@ -70,7 +70,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 def bytes_of(text: str) -> int:
     """Return a size such as `512m` or `2G` in bytes; raises ValueError, OverflowError."""
     number = text.strip().lower().removesuffix("ib").removesuffix("b")
-    unit = number[-1:] if number[-1:] in _UNITS and not number[-1:].isdigit() else ""
+    unit = number[-1:] if number[-1:] in _UNITS else ""
     return int(float(number.removesuffix(unit)) * _UNITS[unit])
 
 
@@ -106,7 +106,8 @@ def from_arguments(arguments: dict[str, Any]) -> Options:
 
 
 def _allowed_values(error: str) -> str:
-    """Return the values of the option that an error names, if it has a list of them."""
+    """Return the values of the option that an error of msgspec names at its end (`$.sandbox`), if it has a list."""
+    option = error.rpartition("$.")[2].rstrip("`")
     types = {field.name: field.type for field in msgspec.structs.fields(Options)}
-    values = [value for value in get_args(types.get(error.rpartition("$.")[2].rstrip("`"))) if isinstance(value, str)]
+    values = [value for value in get_args(types.get(option)) if isinstance(value, str)]
     return f"; the values are {', '.join(values)}" if values else ""

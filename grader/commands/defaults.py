@@ -95,7 +95,7 @@ def _negated_flag_hint(key: str, value: Any, known: Mapping[str, OptionKind]) ->
 
 
 def _is_accepted(value: Any, kind: OptionKind) -> bool:
-    """Whether a value of the config file is one of its option; a single value of a list need not be in a list."""
+    """Whether an option accepts a value of the config file. An option with a list also accepts a single value."""
     if kind == "flag":
         return isinstance(value, bool)
     values = value if kind == "list" and isinstance(value, list) else [value]

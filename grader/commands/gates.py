@@ -110,9 +110,9 @@ def _read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: Reading
 def finish(report: Report, decisions: GateDecisions, write_error: InfrastructureError | None) -> int:
     """Print the gates' decisions, as the last output; return the exit code.
 
-    `write_error` is why a file is missing. Such a run is incomplete, and so is one whose judge answered nothing: its
-    exit code is that of an InfrastructureError, unless a gate is not met. If it is, `write_error` is raised.
-    Without gates, a run of which no sample could be scored fails.
+    A run is incomplete if a file could not be written (`write_error` says why), or if its judge answered nothing. Its
+    exit code is that of an InfrastructureError, unless a gate is not met. A run without gates of which no sample could
+    be scored has this exit code, too. With it, `write_error` is raised; with another one, it is only printed.
     """
     if decisions.error is not None:
         raise write_error or decisions.error
@@ -137,7 +137,7 @@ def finish(report: Report, decisions: GateDecisions, write_error: Infrastructure
 
 
 def announce(gates: Sequence[GateResult], *, has_table: bool = False) -> None:
-    """Print the decision of every gate, the worst one that decides last: a CI shows the end of a log.
+    """Print the decision of every gate: advisory ones first, and the worst of the others last, where a CI shows it.
 
     On GitHub, each is also a message at the top of the run. `has_table`: they are in a table above, so only the
     number of gates in each state follows.
@@ -163,14 +163,14 @@ def _judge_problem(report: Report) -> str:
         return ""
     without_reply = judge.failed - judge.unreadable
     if not judge.unreadable:
-        what = "there was no reply"
+        cause = "there was no reply"
     elif not without_reply:
-        what = "it replied, but no reply could be read"
+        cause = "it replied, but no reply could be read"
     else:
-        what = f"{without_reply} got no reply, and {judge.unreadable} got replies that could not be read"
-    why = f" Last reason: {judge.last_error.rstrip('. ')}." if judge.last_error else ""
-    did = (
-        "did not answer its question" if judge.questions == 1 else f"answered none of its {judge.questions:,} questions"
-    )
+        cause = f"{without_reply} got no reply, and {judge.unreadable} got replies that could not be read"
+    last_reason = f" Last reason: {judge.last_error.rstrip('. ')}." if judge.last_error else ""
+    failure = f"answered none of its {judge.questions:,} questions"
+    if judge.questions == 1:
+        failure = "did not answer its question"
     advice = " If it does not keep to the prompt, give another --judge-model." if judge.unreadable else ""
-    return f"the judge {did}: {what}.{why} The same command asks again.{advice}"
+    return f"the judge {failure}: {cause}.{last_reason} The same command asks again.{advice}"

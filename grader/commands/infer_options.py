@@ -145,14 +145,14 @@ def parse(values: dict[str, Any]) -> InferOptions:
     from grader.inference.options import InferOptions
 
     unchanged = {name: value for name, value in values.items() if name in InferOptions.__struct_fields__}
-    # A dry run without both names has no earlier replies, and reads and writes no file.
-    has_no_files = values["model"] is None or values["output"] is None
+    # Only a dry run can lack the model or the output. Then no log of earlier replies belongs to it, and it reads none.
+    has_no_log = values["model"] is None or values["output"] is None
     return InferOptions(
         **unchanged
         | {
             "model": values["model"] or "",
             "output": values["output"] or Path("predictions.json"),
-            "fresh": values["fresh"] or has_no_files,
+            "fresh": values["fresh"] or has_no_log,
             "gen_kwargs": values["gen_kwargs"] | values["temperature"],
         }
     )

@@ -56,12 +56,13 @@ def compare_command(
     runs = options.read_runs([before, after], may_repeat=True)
     (a, first), (b, second) = runs
     first_files, second_files = (
-        files_of_results(Path(name.results), report, data=data, benchmark=benchmark) for name, report in runs
+        files_of_results(Path(run.results), report, data=data, benchmark=benchmark) for run, report in runs
     )
     files.refuse_to_replace([*first_files.paths, *second_files.paths])
     comparison = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
 
     def sides() -> tuple[PageRun, PageRun]:
+        """Return what an HTML page shows of both runs, and say what it cannot show."""
         a_name, b_name = distinct_names([a, b])
         page_runs = _page_run(a_name, first_files), _page_run(b_name, second_files)
         if not quiet:

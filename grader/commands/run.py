@@ -114,6 +114,7 @@ def _grade_run(predictions: Sequence[str], command: Command) -> int:
         with progress_reporter(quiet=command.quiet) as observer:
             graded = grade(source, command.setup, observer, outputs=files, check_run=gates.check, every_column=has_page)
         decisions = gates.decide(graded.report)
+        # What the document cannot show is in `gaps` only after it was made.
         document, gaps = _lazy_document(graded, Path(predictions[0]), decisions, command, has_page=has_page)
         # The table is shown before files are written: on a full disk the files are lost, but not the metrics.
         if not command.quiet:
@@ -214,6 +215,7 @@ def _check_distinct_results(files: Sequence[str], command: Command) -> None:
             "write the reports later: grade report RESULTS -o FILE."
         )
     folder = command.setup.options.output_dir
+    # No stem is None here: each file has a path.
     stems = [stem for file in files if (stem := stem_in(folder, Path(file))) is not None]
     real_stems = [real_path(stem) for stem in stems]
     for file, stem, real_stem in zip(files, stems, real_stems, strict=True):

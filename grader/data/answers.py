@@ -44,8 +44,9 @@ def _answers_file(benchmark: Benchmark, split: str, data_path: Path | None) -> P
     declared = benchmark.splits[split].answers
     assert declared is not None
     name = declared.data or declared.url.rpartition("/")[2]
-    paths = [Path(benchmark.folder) / name, *([download.place_of_answers(declared)] if declared.url else [])]
-    for path in [data_path.parent / Path(name).name, *paths] if data_path is not None else paths:
+    beside_data = [data_path.parent / Path(name).name] if data_path is not None else []
+    in_cache = [download.place_of_answers(declared)] if declared.url else []
+    for path in [*beside_data, Path(benchmark.folder) / name, *in_cache]:
         if path.is_file():
             return path
     fetch = f"Get it with `grade fetch {benchmark.reference} --split {split}`, or put" if declared.url else "Put"

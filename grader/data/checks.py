@@ -19,24 +19,21 @@ if TYPE_CHECKING:
     from grader.data.tables import Rows
 
 
-def check_rows(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> None:
-    """Number rows without ids, if the benchmark allows it, and raise InputError with all problems.
-
-    `columns`: the names of all columns of the data, read or not.
-    """
+def check_rows(rows: Rows, benchmark: Benchmark, split: str) -> None:
+    """Number rows without ids, if the benchmark allows it, and raise InputError with all problems."""
     if not rows.rows:
         raise InputError([f"{rows.place}: no rows"])
-    _number_rows(rows, columns, benchmark)
-    problems = [*_missing_columns(rows, columns, benchmark, split), *_other_split(rows, benchmark, split)]
+    _number_rows(rows, benchmark)
+    problems = [*_missing_columns(rows, benchmark, split), *_other_split(rows, benchmark, split)]
     if problems:
         raise InputError(problem_lines(problems))
 
 
-def _number_rows(rows: Rows, columns: list[str], benchmark: Benchmark) -> None:
+def _number_rows(rows: Rows, benchmark: Benchmark) -> None:
     """Number the rows of data without ids, if the benchmark allows it."""
     name = benchmark.columns.id
-    if benchmark.columns.numbered and name not in columns:
-        columns.append(name)
+    if benchmark.columns.numbered and name not in rows.columns:
+        rows.columns.append(name)
         for number, row in enumerate(rows.rows):
             row[name] = str(number)
 
@@ -75,18 +72,18 @@ def _nearest(column: str, columns: Sequence[str], benchmark: Benchmark) -> str:
     return f" (did you mean {quoted(near[0])}?)" if near else ""
 
 
-def _missing_columns(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> Iterator[str]:
+def _missing_columns(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[str]:
     """Yield a problem for each column that scoring needs and the data does not have.
 
     The data of bundled benchmarks comes in several forms, so only its id is needed.
     """
     needed = ["id"] if benchmark.bundled else benchmark.columns.needed
-    for field, problem in missing_column_messages(columns, benchmark).items():
+    for field, problem in missing_column_messages(rows.columns, benchmark).items():
         is_withheld = field in benchmark.columns.gold_fields and not benchmark.splits[split].scored
         if field in needed and not is_withheld:
-            kind = " (is it separated by tabs as .tsv, by commas as .csv?)" if len(columns) == 1 else ""
-            where = "" if benchmark.bundled else f" (`{field}` in [columns] of benchmark.toml)"
-            yield f"{rows.place}: {problem}{kind}{where}"
+            delimiter_hint = " (is it separated by tabs as .tsv, by commas as .csv?)" if len(rows.columns) == 1 else ""
+            declaration = "" if benchmark.bundled else f" (`{field}` in [columns] of benchmark.toml)"
+            yield f"{rows.place}: {problem}{delimiter_hint}{declaration}"
 
 
 def _other_split(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[str]:

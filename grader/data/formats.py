@@ -37,8 +37,9 @@ def read(path: Path, wanted: ColumnSet, split: str = "") -> DataTable:  # noqa: 
         return _read_folder(path, wanted, split)
     if not path.is_file():
         raise UsageError(f"--data {path}: this file does not exist{similar_file_hint(path) or '.'}")
+    is_gzip = path.suffix.lower() == ".gz"
     try:
-        match path.with_suffix("").suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower():
+        match (path.with_suffix("") if is_gzip else path).suffix.lower():
             case ".jsonl" | ".ndjson":
                 return _read_json(path, lines=True)
             case ".json":
@@ -124,7 +125,7 @@ def _read_table(path: Path, delimiter: str, wanted: Container[object]) -> DataTa
         with io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as file:
             return _TableReader(path, file, delimiter).table(wanted)
     except UnicodeDecodeError:
-        # The error only has the position in the reader's buffer.
+        # The error only has the position in the reader's buffer, so the data is decoded again as a whole.
         data = _bytes(path)
         try:
             data.decode()
@@ -276,18 +277,19 @@ def _read_folder(path: Path, wanted: ColumnSet, split: str) -> DataTable:
 
 
 _SHARD = re.compile(r"-\d+-of-\d+(?:-[0-9a-f]+)?$")
-"""The end of a file's name on the hub: `test-00000-of-00001`, and until 2023 a hash behind it."""
+"""The end of a shard's name on the hub: `test-00000-of-00001`, and until 2023 a hash behind it."""
 
 
 def _files_of_split(folder: Path, files: list[Path], split: str) -> list[Path]:
-    """Return the files of the split: `test.parquet`, or those whose names begin with it and end as on the hub.
+    """Return the files of the split: `test.parquet`, or its shards as on the hub (`test-00000-of-00002.parquet`, ...).
 
-    If no file has the split's name, and not all names end so, the files are parts of one table.
+    If no file has the split's name, and some are not shards, names tell no splits: the files are parts of one table.
     """
     by_split: dict[str, list[Path]] = {}
     for file in files:
         by_split.setdefault(_SHARD.sub("", file.stem), []).append(file)
-    if split in by_split or all(_SHARD.search(file.stem) for file in files):
+    all_are_shards = all(_SHARD.search(file.stem) for file in files)
+    if split in by_split or all_are_shards:
         return by_split[_choose_split(folder, list(by_split), split)]
     return files
 

@@ -78,13 +78,13 @@ class Images:
         return self._cell(task) is not None
 
     def picture(self, task: Task) -> Picture | None:
-        """Return a task's image; None if the task has none, or if it cannot be found or decoded."""
+        """Return a task's image; None if it has none that can be found and begins as an image does."""
         picture = _bytes_or_file(self._cell(task), self._folder)
-        # A row could name any file in the data's folder; a server or a page gets only what begins as an image does.
+        # A row could name any file in the data's folder, which must not be sent to a server or shown on a page.
         return picture if picture is not None and image_format(_first_bytes(picture)) else None
 
     def _cell(self, task: Task) -> object:
-        """Return a task's image cell: its own, that of the row it refers to, or that of its unit's first row."""
+        """Return a task's image cell: its own, or else its unit's first row's; if this is a row's id, that row's."""
         cells = self._cells
         cell = cells.get(task.id)
         if cell is None:

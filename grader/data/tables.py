@@ -54,7 +54,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
 
     def scoring_rows(self) -> Rows:
         """Return the rows with only what scoring uses, so that a result cannot depend on what else was read."""
-        if self.used is None:
+        if self.used is None:  # nothing else was read
             return self
         rows = [{name: value for name, value in row.items() if name in self.used} for row in self.rows]
         return msgspec.structs.replace(self, rows=rows)
@@ -77,16 +77,16 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         return tasks
 
     def tasks_and_problems(self, make: Callable[[Row], T]) -> tuple[dict[str, T], list[str]]:
-        """Return the tasks that `make` returns, by id, and the problems of rows whose `make` raises ValueError.
+        """Return the tasks that `make` returns, by id, and the problems for which the data is refused.
 
-        `row[name]` of a column that is missing is such a problem, too. Each task gets its row, if it has none.
-        A row that is broken stops only itself: `make` returns a task that says why (`Task.broken`). Of several rows
-        with one id, nobody knows which of them a reply answers, so that such a task is broken. More broken rows than
-        `BROKEN_SHARE` are problems: the data is not what it seems.
+        A row is a problem if `make` raises ValueError, or KeyError for `row[name]` of a missing column. A row from
+        which `make` returns a broken task (`Task.broken`) is no problem, and neither are several rows with one id:
+        nobody knows which of them a reply answers, so their task is broken. But if more than `BROKEN_SHARE` of the rows
+        are such rows, they are problems: the data is not what it seems. Each task gets its row, if it has none.
         """
         tasks: dict[str, T] = {}
         problems: list[tuple[str, bool]] = []
-        """Messages, and whether they are on rows that stop only themselves."""
+        """Messages, and whether they are on duplicates."""
         broken: dict[str, list[tuple[str, str]]] = {}
         """Why rows are broken -> their positions and ids."""
         for number, row in enumerate(self.rows, 1):
@@ -108,10 +108,10 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
                 broken.setdefault(task.broken, []).append((where, task.id))
             tasks[task.id] = task
         broken_rows = list(_broken_row_messages(broken))
-        duplicates = sum(stops_only_itself for _, stops_only_itself in problems)
-        if duplicates + len(broken_rows) > BROKEN_SHARE * len(self.rows):
+        duplicate_count = sum(is_duplicate for _, is_duplicate in problems)
+        if duplicate_count + len(broken_rows) > BROKEN_SHARE * len(self.rows):
             return tasks, [message for message, _ in problems] + broken_rows
-        return tasks, [message for message, stops_only_itself in problems if not stops_only_itself]
+        return tasks, [message for message, is_duplicate in problems if not is_duplicate]
 
 
 def _missing_column(error: KeyError, row: Row) -> str:
@@ -122,12 +122,12 @@ def _missing_column(error: KeyError, row: Row) -> str:
     return f"no column {quoted(name)}; the columns are {column_list(list(row))}"
 
 
-def _broken_row_messages(positions: Mapping[str, Sequence[tuple[str, str]]]) -> Iterator[str]:
-    """Yield a message on each broken row.
+def _broken_row_messages(by_reason: Mapping[str, Sequence[tuple[str, str]]]) -> Iterator[str]:
+    """Yield a message on each broken row. `by_reason`: why rows are broken -> their positions and ids.
 
-    If several have the same reason, it has no ids, so that `problem_lines` shows one line.
+    Rows with the same reason are named without their ids, so that `problem_lines` shows one line.
     """
-    for reason, rows in positions.items():
+    for reason, rows in by_reason.items():
         for where, qid in rows:
             yield f"{where}: {reason}" if len(rows) > 1 else f"{where}: {qid}: {reason}"
 

@@ -113,9 +113,10 @@ class JsonText:
             is_empty_array = number == 0 and text.startswith("]", position)
             if not is_empty_array:
                 line = lines.line_at(position)
-                value, position = self._element(text, position, line, number)
-                if position < 0:
+                value, end = self._element(text, position, line, number)
+                if end is None:
                     return
+                position = end
                 if not isinstance(value, BrokenJson):
                     yield Entry(value, line, (number,))
             self.position = position = _end_of_blanks(text, position)
@@ -141,15 +142,15 @@ class JsonText:
         return None if isinstance(value, BrokenJson) else Entry(value, line)
 
     def is_lines(self, is_record: Callable[[object], bool]) -> bool:
-        """Return whether the text is JSON Lines, not one object; a single line must hold a record."""
+        """Return whether the text is JSON Lines, not one object; of a single line, `is_record` decides by its value."""
         lines = self._line_spans()
         _, start, stop = next(lines)
         second = next(lines, None)
         first_value = self._value_without_reporting(start, stop)
         if not isinstance(first_value, BrokenJson):
             return second is not None or is_record(first_value)
-        # The first line is no value: it is a broken line, or an object that goes on in the next lines. Those begin with
-        # a key or a bracket, seldom with "{".
+        # The first line is no value: it is a broken line, or the beginning of an object of several lines. The second
+        # line of such an object has a key or a bracket, seldom "{".
         if second is None or self.data[second[1]] != ord("{"):
             return False
         return isinstance(self._value_without_reporting(start, len(self.data)), BrokenJson)
@@ -190,14 +191,14 @@ class JsonText:
             return BROKEN
         return self._finish_value(value, text, span=(0, len(text)), line=line, path=(), text_offset=start)
 
-    def _element(self, text: str, start: int, line: int, number: int) -> tuple[object, int]:
-        """Return an element of the array and where it ends; -1 if it is invalid, so that no other can be found."""
+    def _element(self, text: str, start: int, line: int, number: int) -> tuple[object, int | None]:
+        """Return an element of the array and where it ends; None if it is invalid, so that no other can be found."""
         self._duplicates.clear()
         try:
             value, end = self._decoder.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
             self._add_fault(error, text, start, line, (number,))
-            return BROKEN, -1
+            return BROKEN, None
         return self._finish_value(value, text, span=(start, end), line=line, path=(number,)), end
 
     def _check_end(self, text: str, position: int, line: int, number: int) -> None:
@@ -213,15 +214,15 @@ class JsonText:
     ) -> object:
         """Report what is wrong with a value that the decoder accepts; return it, without lone surrogates, or BROKEN.
 
-        It is BROKEN with bytes that are not UTF-8; duplicate keys are only reported. `span` is the value's part of
-        `text`, `text_offset` the position of the text in `data`, in bytes.
+        Duplicate keys are only reported; a value with bytes that are not UTF-8 is BROKEN. `span`: where the value is in
+        `text`. `text_offset`: where the text is in `data`, in bytes.
         """
         for key in self._duplicates:
             self.problems.add(f"the key {quoted(key)} is a duplicate in one object", line, path)
         if not text.isascii() and (bad := _NOT_UTF8.search(text, *span)):
-            bytes_before = len(text[: bad.start()].encode(errors="surrogateescape"))
-            position_in_file = self._skipped + text_offset + bytes_before
-            message = not_utf8_message(position_in_file, ord(bad[0]) - _BYTE_OFFSET)
+            offset_in_text = len(text[: bad.start()].encode(errors="surrogateescape"))
+            offset_in_file = self._skipped + text_offset + offset_in_text
+            message = not_utf8_message(offset_in_file, ord(bad[0]) - _BYTE_OFFSET)
             self.problems.add(message, line + text.count("\n", span[0], bad.start()), path)
             return BROKEN
         if _SURROGATE_ESCAPE.search(text, *span):

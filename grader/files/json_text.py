@@ -118,11 +118,12 @@ def problem_lines(problems: Iterable[str]) -> list[str]:
 def _more_locations(first: str, others: Sequence[str], count: int) -> str:
     """Return where a problem is besides its first location: ` (also at line 2: $[2], b.tsv:7 and 4 more places)`.
 
-    A location in the first one's file is without the file's name. `count`: the number of all locations.
+    The locations are as `_LOCATION` matches them; `others` are the next ones, and `count` is the number of all. One in
+    the first one's file is without the file's name: `preds.json:2: $[2]: ` becomes `line 2: $[2]`.
     """
     file = first.partition(":")[0] + ":"
     short = (location.removeprefix(file).strip().removesuffix(":").removesuffix(": $") for location in others)
-    parts = [re.sub(r"^(?=\d)", "line ", location) for location in short if location]
+    parts = [f"line {location}" if location[0].isdecimal() else location for location in short if location]
     if unlisted := count - 1 - len(parts):
         parts.append(f"{unlisted:,} more place{'' if unlisted == 1 else 's'}")
     if not parts:

@@ -112,7 +112,7 @@ class KeyValueFile:
         """Open the file. If it is damaged or not a database, rename it and create a new one."""
         try:
             return _connect(path)
-        except sqlite3.OperationalError:
+        except sqlite3.OperationalError:  # it is locked, or the disk is full: the file itself may be sound
             raise
         except sqlite3.DatabaseError:
             backup = path.with_name(f"{path.name}.damaged")

@@ -43,6 +43,7 @@ def _inflate(packed: bytes) -> bytes:
 
 def _check_sizes(pickled: bytes) -> None:
     """Raise ValueError for a pickle with an index beyond its objects: its reader would allocate memory up to it."""
-    for count, (opcode, argument, _) in enumerate(pickletools.genops(pickled)):
-        if opcode.name in {"PUT", "BINPUT", "LONG_BINPUT"} and (argument or 0) > count:
+    # Each operation makes at most one object.
+    for operations_before, (opcode, argument, _) in enumerate(pickletools.genops(pickled)):
+        if opcode.name in {"PUT", "BINPUT", "LONG_BINPUT"} and (argument or 0) > operations_before:
             raise ValueError(f"there are not {argument} objects before")

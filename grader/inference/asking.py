@@ -27,8 +27,9 @@ def ask_all(
 ) -> str:
     """Send the missing requests of the selected conversations; return why the run stopped early, or "".
 
-    Raises InfrastructureError if the key is refused or replies cannot be written. What is logged stays, however the run
-    ends; a run that stops early still waits for the requests under way.
+    `coder`: the model for the steps that write code; None: `model` writes it, too. Raises InfrastructureError if the
+    key is refused or replies cannot be written. What is logged stays, however the run ends; a run that stops early
+    still waits for the requests under way.
     """
     models = [model] if coder is None else [model, coder]
 
@@ -42,7 +43,8 @@ def ask_all(
             else:
                 client = coder if step.by_coder and coder is not None else model
                 record = client.ask(conversation.request(step, texts))
-                if record.attempts:  # else the model stopped or was closed before: there is nothing to log
+                # Without an attempt, there is nothing to log: the model had stopped, or was closed.
+                if record.attempts:
                     log.append(record)
                 yield record
             if record.content is None:
@@ -58,7 +60,7 @@ def ask_all(
     records = run_in_threads(converse, pending, concurrency, tick=reporter.report_if_due)
     try:
         for record in records:
-            observer.advance(steps=record.attempts > 0)
+            observer.advance(steps=1 if record.attempts else 0)
     except OSError as error:
         raise InfrastructureError(
             f"{log.path} could not be written: {error.strerror}. {resume_advice(selected, log)}"
@@ -69,7 +71,10 @@ def ask_all(
 
 
 def _pending(selected: Sequence[Conversation], log: Log) -> list[Conversation]:
-    """Return the conversations to ask: those that failed before come last, the least recent failure first."""
+    """Return the conversations to ask: those that failed before come last, the least recent failure first.
+
+    After some failures in a row, a run stops. With these first, every run would stop before it has asked anything else.
+    """
     failure_order = {(qid, sample): index for index, (qid, sample, _) in enumerate(log.failures)}
     pending = [conversation for conversation in selected if log.missing(conversation)]
     return sorted(pending, key=lambda conversation: failure_order.get((conversation.qid, conversation.sample), -1))

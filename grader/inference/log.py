@@ -30,7 +30,8 @@ class Log:
     """The outcomes of a run and of the runs before it. `append` may be called from many threads.
 
     An incomplete line of a killed run is removed: it was never used. `on_reply` is called with each reply of earlier
-    runs. With `fresh`, an earlier file gets another name. With `writes=False` the file is neither locked nor changed.
+    runs. With `fresh`, an earlier file is not read, and gets another name. With `writes=False`, the file is neither
+    locked nor changed nor renamed.
     """
 
     def __init__(
@@ -66,7 +67,8 @@ class Log:
             if path.is_file() and (writes or not fresh):
                 self._reader = path.open("rb")
                 self._read(self._reader, on_reply)
-            if self._writer is not None:  # remove the line that a killed run left incomplete
+            if self._writer is not None:
+                # Remove the line that a killed run left incomplete.
                 os.ftruncate(self._writer.fileno(), self._end)
         except BaseException:
             self.close()

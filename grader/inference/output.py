@@ -41,18 +41,21 @@ def write(path: Path, plan: Plan, log: Log) -> OutputSummary:
     is_lines = path.suffix == ".jsonl"
     with replacing(path) as file:
         separator = b"" if is_lines else b"[\n"
-        for _, task in groupby(complete, key=lambda conversation: conversation.qid):
-            for record in _records(list(task), plan, log, written):
+        for _, of_task in groupby(complete, key=lambda conversation: conversation.qid):
+            for record in _records(list(of_task), plan, log, written):
                 file.write(separator + msgspec.json.encode(record))
                 separator = b"\n" if is_lines else b",\n"
         file.write(b"\n" if is_lines else b"\n]\n")
     return written
 
 
-def _records(task: list[Conversation], plan: Plan, log: Log, written: OutputSummary) -> Iterator[dict[str, Any]]:
-    """Yield one record per task, or one per sample if the samples of a task have different prompts; count them."""
-    last_steps = [conversation.steps[-1] for conversation in task]
-    replies = [log.reply(conversation.key(step)) for conversation, step in zip(task, last_steps, strict=True)]
+def _records(of_task: list[Conversation], plan: Plan, log: Log, written: OutputSummary) -> Iterator[dict[str, Any]]:
+    """Yield the record of a task's samples, or one per sample if their prompts differ; count the samples in `written`.
+
+    `of_task`: the conversations of this task.
+    """
+    last_steps = [conversation.steps[-1] for conversation in of_task]
+    replies = [log.reply(conversation.key(step)) for conversation, step in zip(of_task, last_steps, strict=True)]
     samples = [(reply, step.text(reply.content or "")) for reply, step in zip(replies, last_steps, strict=True)]
     written.predictions += len(replies)
     written.identical += _count_identical(replies)

@@ -29,9 +29,9 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     by_coder: bool = False
     """Whether the coder model is asked."""
     stop: str = ""
-    """The answer ends before this text; empty: no stop text."""
+    """The answer ends before this text, which is not sent; empty: no stop text."""
     extra_settings: dict[str, Any] = {}
-    """Further settings that can change the answer (mode, shots, ...)."""
+    """What else can change the answer (mode, shots, ...); recorded, not sent."""
 
     def text(self, content: str) -> str:
         """Return the answer in a reply, without reasoning, and without the stop text and anything after it."""
@@ -52,7 +52,10 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
         return self.qid, self.sample, step.stage
 
     def request(self, step: Step, texts: Mapping[str, str]) -> Request:
-        """Return the request of a step, given the texts of the earlier steps by stage."""
+        """Return the request of a step, given the texts of the earlier steps by stage.
+
+        The stop text is only recorded, because `Step.text` cuts the reply.
+        """
         stop = {"stop": step.stop} if step.stop else {}
         return Request(
             qid=self.qid,

@@ -51,13 +51,10 @@ class ResumeCheck:
     def _differences_of(self, log: Log, reply: RequestRecord) -> Iterator[str]:
         """Yield why a reply belongs to no request of the plan, or how its request differs from what was sent."""
         conversation = self._planned.get((reply.qid, reply.sample))
-        if conversation is None:
-            is_task = reply.qid in self._qids
-            yield (
-                f"-n: more than {counted(self._sample_count, 'sample')} a task"
-                if is_task
-                else "tasks that the data does not have"
-            )
+        if reply.qid not in self._qids:
+            yield "tasks that the data does not have"
+        elif conversation is None:
+            yield f"-n: more than {counted(self._sample_count, 'sample')} a task"
         elif all(step.stage != reply.stage for step in conversation.steps):
             yield "mode: different requests were sent"
         else:
@@ -66,13 +63,14 @@ class ResumeCheck:
     def _differences_from_request(self, log: Log, reply: RequestRecord, conversation: Conversation) -> Iterator[str]:
         """Yield how the request of a reply differs from the planned one, which is built from the replies before it."""
         texts: dict[str, str] = {}
-        for step in conversation.steps:
-            if step.stage == reply.stage:
-                break
-            if conversation.key(step) not in log:
-                yield f"{step.stage}: its line is gone, but not the {reply.stage} that was made from it"
+        stages = [step.stage for step in conversation.steps]
+        *earlier_steps, step = conversation.steps[: stages.index(reply.stage) + 1]
+        for earlier in earlier_steps:
+            key = conversation.key(earlier)
+            if key not in log:
+                yield f"{earlier.stage}: its line is gone, but not the {reply.stage} that was made from it"
                 return
-            texts[step.stage] = step.text(log.reply(conversation.key(step)).content or "")
+            texts[earlier.stage] = earlier.text(log.reply(key).content or "")
         request, model = conversation.request(step, texts), self._plan.model_of(step)
         if reply.model != model:
             yield f"model: {reply.model} in the file, {model} now"

@@ -64,7 +64,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def prepare(options: InferOptions) -> PreparedRun:
-    """Load the tasks and plan the requests. Raises UsageError, InputError, DataUnavailableError."""
+    """Load the tasks and plan the requests. Raises UsageError, InputError, DataUnavailableError.
+
+    All tasks are planned: the prediction file also has those that earlier runs asked and this one does not select.
+    """
     setup = make_setup(Options(**{name: getattr(options, name) for name in _SHARED}))
     benchmark, scorer, split, protocol = setup.declared, setup.scorer, setup.split, setup.protocol
     rows = setup.rows(ALL)
@@ -83,7 +86,8 @@ def prepare(options: InferOptions) -> PreparedRun:
     date = benchmark.columns.date
     qids = selected_ids(tasks, setup.options, benchmark.unit, whole_units=scorer.has_units, date=date)
     selected = tuple(conversation for conversation in plan.conversations if conversation.qid in qids)
-    images.check(dict.fromkeys(c.qid for c in selected if any(step.shows_images for step in c.steps)))
+    qids_with_images = dict.fromkeys(c.qid for c in selected if any(step.shows_images for step in c.steps))
+    images.check(qids_with_images)
     return PreparedRun(options=options, benchmark=benchmark, plan=plan, selected=selected)
 
 
@@ -109,7 +113,7 @@ def run(prepared: PreparedRun, observer: Observer) -> Result:
 
 
 def _write(prepared: PreparedRun, log: Log) -> OutputSummary:
-    """Write the prediction file. Raises InfrastructureError: what is kept."""
+    """Write the prediction file. Raises InfrastructureError, which says what is kept."""
     path = prepared.options.output
     try:
         return output.write(path, prepared.plan, log)
