@@ -79,7 +79,8 @@ def read_number(reply: OwnWords, claim: Claim) -> str | None:
         case "choice":
             chosen = as_number(content)
             return _with_percent(chosen) if chosen else None
-    return _number_in_form(reply, claim, _without_repeats(simplify_numbers(content)))
+        case _:
+            return _number_in_form(reply, claim, _without_repeats(simplify_numbers(content)))
 
 
 def _number_in_form(reply: OwnWords, claim: Claim, content: str) -> str | None:
@@ -122,14 +123,15 @@ def _with_percent(answer: Number) -> str:
 
 
 def _without_repeats(content: str) -> str:
-    """Return a text with every number that is stated twice in a row, in two forms, stated once."""
+    """Return a text with every number that is stated twice in a row stated once, rather in the form without "%"."""
 
     def merge(m: re.Match[str]) -> str:
         second_text = m["second"].rstrip(".,")
         first, second = as_number(m["first"]), as_number(second_text)
         if first is None or second is None or not first.same_amount(second):
             return m[0]
-        return m["second"] if "%" in m["first"] else m["first"] + m["second"][len(second_text) :]
+        end_of_clause = m["second"][len(second_text) :]
+        return m["second"] if "%" in m["first"] else m["first"] + end_of_clause
 
     return _TWICE.sub(merge, content)
 
@@ -156,6 +158,7 @@ def _number_in_sentence(content: str, question: str) -> str | None:
 def _count_of_asked_noun(content: str, question: str) -> str | None:
     """Return the only number of several that counts what the question asks for: "12 apples and 5 pears"."""
     asked_words = _HOW_MANY_OF.search(question)
+    # A result ("= 17", "so 17") is the answer, and the counts are its parts.
     if asked_words is None or _THEREFORE.search(content) or "=" in content:
         return None
     nouns = {_stem(word) for word in asked_words[1].split()}

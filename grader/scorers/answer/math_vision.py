@@ -121,7 +121,7 @@ _LARGEST = 4000
 
 
 def value_of(latex: str) -> float | None:
-    """Return the value of an expression, or of its beginning up to the first unknown sign; None if it has none."""
+    """Return the value of an expression up to the end, a full stop or a closing brace too many; None if it has none."""
     tokens: list[str] = []
     position = depth = 0
     while depth >= 0 and (match := _TOKEN.match(latex, position)):
@@ -168,6 +168,7 @@ class _Expression:
             elif self._take(*_OVER):
                 total /= self._power()
             elif self._tokens[-1] in "({[" or self._tokens[-1][0] == "\\" or self._tokens[-1][0].isdigit():
+                # A product without a sign: "2\pi".
                 total *= self._power()
             else:
                 break

@@ -82,9 +82,9 @@ def weighted_by_count(
 
 
 def _count_in_group(sample: SampleResult, group: str | None) -> int:
-    """Return how often a question counts: once in a group of its `counted_in`, else as often as it has labels there.
+    """Return how often a question counts in a group, or overall (None): as often as it has labels in `counted_in`.
 
-    A question in two categories counts once in either of them, and twice in the total.
+    In a group of this column, it counts once: a question in two categories once in either of them, twice overall.
     """
     column = facts_of(sample).counted_in
     labels = sample.groups.get(column) if column and isinstance(sample.groups, Mapping) else None

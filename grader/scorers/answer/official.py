@@ -89,7 +89,8 @@ def _with_roots(text: str) -> str:
 def _with_fractions(text: str) -> str:
     r"""Write `\frac12` as `\frac{1}{2}`; raises IndexError where nothing follows.
 
-    The source stops at the first part that is too short: if the part is empty, it fails, else it changes nothing.
+    The source stops at the first part that is too short: an empty one is an error; with one character, the text
+    stays as it is (`with_fractions`).
     """
     too_short = [part for part in text.split("\\frac")[1:] if len(part) < 2 and part != "{"]
     if too_short and not too_short[0]:
@@ -188,12 +189,12 @@ _NUMBERLIKE = re.compile(r"[\w.,+-]+")
 
 
 def read_mmmu_open(text: str) -> list[str | float]:
-    """Return what follows the last key word of each line, and the numbers in it, normalised."""
+    """Return what follows the last key word of each line ("=" only in the last line), and its numbers, normalised."""
     body = text.strip().strip(".").lower()
     *lines, last_line = _LINE_ENDS.split(body)
     tails = [*(_shortest_tail(line, _KEYS) for line in lines), _shortest_tail(last_line, (*_KEYS, "="))]
     pieces = [tail for tail in tails if tail and tail not in set(":,.!?;'")] or [body]
-    # A number counts once: words that repeat are searched once.
+    # A number counts once, so a repeated word is searched once.
     searched = [" ".join(dict.fromkeys(_NUMBERLIKE.findall(piece))) for piece in pieces]
     numbers = [number for words in searched for pattern in _NUMBERS for number in pattern.findall(words)]
     return [normalised for piece in dict.fromkeys((*pieces, *numbers)) for normalised in _normalise_mmmu(piece)]

@@ -79,6 +79,7 @@ def read_processbench(text: str) -> str | None:
 def read_zerobench(text: str) -> str | None:
     """Return what the last braces hold, on one line and in lower case."""
     lines = text.strip().lower().split("\n")
+    # Behind the last brace, each "{" would be searched to the end of the line.
     contents = [content for line in lines for content in _BRACES.findall(line[: line.rfind("}") + 1])]
     return contents[-1] if contents else None
 

@@ -32,7 +32,7 @@ def read_tasks(rows: Rows, declared: AnswerBenchmark) -> dict[str, AnswerTask]:
 def _task(row: Row, declared: AnswerBenchmark, *, has_lists: bool) -> AnswerTask:
     """Return a row's task; raises ValueError that says what is wrong with the row.
 
-    `has_lists`: whether the data can have lists; otherwise a text can be one.
+    `has_lists`: whether a cell can be a list; in a table, it can only be the text of one.
     """
     columns = declared.columns
     qid = cell(row.get(columns.id))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _claim_content(reply: OwnWords, claim: Claim) -> str:
-    """Return a claim's content, with the escapes of JSON undone."""
+    """Return a claim's content: all its parts, a list with its brackets, a JSON text without escapes."""
     if claim.parts:
         return ", ".join(reply.text[slice(*part)].strip() for part in claim.parts)
     if claim.rule == "bracket":
@@ -52,7 +52,7 @@ def read_text(reply: OwnWords, claim: Claim) -> str | None:
 
 
 def _only_line(reply: OwnWords) -> str | None:
-    """Return a reply of one line without courtesies; of several, the only one that stands out; None without one."""
+    """Return the line of a reply that has only one beside courtesies, else the only line that stands out, or None."""
     spans = reply.sentences
     answering = reply.text[spans[0][0] : spans[-1][1]]
     lines = [line for line in reply.text.split("\n") if line.strip()] if "\n" in answering else [answering]
@@ -212,10 +212,10 @@ def read_literal(reply: OwnWords, claim: Claim) -> str | None:
     content = _FENCE.sub("", content.strip()).strip()
     if asserted := _ASSERTED.match(content):
         content = content[asserted.end() :]
-    if not is_whole_reply or _is_literal(content):
-        return content or None
-    # A text without quotes is a value, too, if it is the whole reply and has one line.
-    return content if claim.form == "body" and "\n" not in content.strip() else None
+    if is_whole_reply and not _is_literal(content):
+        # A text without quotes is a value, too, if it is the whole reply and has one line.
+        return content if claim.form == "body" and "\n" not in content.strip() else None
+    return content or None
 
 
 _NOTHING = object()

@@ -33,7 +33,7 @@ _SHORT = 600
 
 Of 495 labelled replies, 300 leaves one more without its letter, and 1,200 reads one wrong letter.
 """
-_SHORTEST = 120
+_LONGEST_WITHOUT_DERIVATION = 120
 """Characters. In so short a reply, a quantity of an option is not one of a derivation. 30 and 480 read the same."""
 _LAST = 3
 """Number of last sentences of a longer reply that can answer. With one, a labelled reply loses its letter."""
@@ -42,7 +42,7 @@ _CLAUSE = 110
 _BEFORE_LETTER = 40
 """Characters before a bare letter in which its clause begins, if it is the subject."""
 _LETTERS = Pattern(r"[A-Z](?:(?:[\s,/&+;\"']|and|or)*[A-Z])+")
-_NOTHING = "no declared answer, no box or tag, no line and no closing sentence with an option"
+_NO_CLAIM = "no declared answer, no box or tag, no line and no closing sentence with an option"
 
 
 class Problem(NamedTuple):
@@ -72,6 +72,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "", *, se
     if whole is not None:
         return _as_reading(whole, choices)
     reply = own_words(text, question)
+    # The words of the options tell, too, what the question is about.
     reply.question = "\n".join((question, *choices.texts.values()))
     reply.options = tuple(choices.lower_texts.values())
     if reply.problem:
@@ -83,11 +84,10 @@ def _read(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) 
     """Settle on a claim of a reply, or of a container's content."""
     reader = ChoiceReader(reply, choices, is_content=is_content)
     settled = settle(reply, reader.value, reader.agrees, must_match_question=True)
-    if settled is None:
-        refusal = wordings.REFUSES.search(reply.lower) if reply.refuses else None
-        if refusal is None:
-            return no_answer("nothing_read", None, _NOTHING)
+    if settled is None and reply.refuses and (refusal := wordings.REFUSES.search(reply.lower)):
         return no_answer("refusal", refusal.span(), "says that it has no answer")
+    if settled is None:
+        return no_answer("nothing_read", None, _NO_CLAIM)
     if settled.value is None:
         return no_answer("nothing_read", settled.claim.outer_span, "the last form of an answer names no option")
     if settled.several:
@@ -172,7 +172,7 @@ class ChoiceReader:
     # --- forms ---
 
     def _select_in_container(self, claim: Claim) -> Selection | None:
-        """Return the options of a container; of several that are one answer, those of all."""
+        """Return the options of a container, or of all parts of a claim that has several; None if a part names none."""
         letters = frozenset[str]()
         selection = None
         for part in claim.parts or ((claim.start, claim.end),):
@@ -188,6 +188,7 @@ class ChoiceReader:
         selection = _select_whole(without_markup(content), span.start, self.options)
         if selection is None and content.strip() and not self.is_content:
             selection = self._select_in_small_reply(content, span.start)
+        # A rule is kept if it says why there is not one letter.
         if selection is None or len(selection.letters) != 1 or selection.problem:
             return selection
         return selection._replace(rule=rule)
@@ -215,34 +216,36 @@ class ChoiceReader:
         # The search ends with the line, not with the claim: the words behind a letter tell whether it is a label.
         labels = self._labels(start, max(claim.end, self._line_end(start)))
         for label in labels:
-            if not self.lower[behind_filler : label.start].strip(" ([\"'*"):
+            before_label = self.lower[behind_filler : label.start].strip(" ([\"'*")
+            if not before_label:
                 return self._select_leading_label(claim, label)
-        text = self.options.text_at(self.lower, behind_filler)
-        if text is not None and not wordings.CLAUSE_END.match(self.lower, text.end):
-            text = None
+        leading_text = self.options.text_at(self.lower, behind_filler)
+        if leading_text is not None and not wordings.CLAUSE_END.match(self.lower, leading_text.end):
+            leading_text = None
         if is_declaration:
-            return self._select_declared(claim, text, labels)
-        return _select_text(text) if text is not None and claim.form == "choice" else None
+            return self._select_declared(claim, leading_text, labels)
+        return _select_text(leading_text) if leading_text is not None and claim.form == "choice" else None
 
     def _select_leading_label(self, claim: Claim, label: Label) -> Selection | None:
         """Return the options of the label with which a form's content begins, if nothing behind takes it back."""
+        # "so B is larger" concludes something else than B.
         if claim.form == "conclusion" and not wordings.CLAUSE_END.match(self.lower, label.end):
             return None
         if any(after.match(self.lower, label.end) for after in (wordings.DENIED_AFTER, wordings.DOUBTED_AFTER)):
             return None
         return self._select_label(label, "declaration" if claim.form == "declaration" else "conclusion")
 
-    def _select_declared(self, claim: Claim, text: OptionText | None, labels: list[Label]) -> Selection | None:
-        """Return the option whose text a declaration is or begins with, or that of the only label in it.
+    def _select_declared(self, claim: Claim, leading_text: OptionText | None, labels: list[Label]) -> Selection | None:
+        """Return the option whose text a declaration is, or begins with (`leading_text`), or that of its only label.
 
-        A selection without letters: it refuses. None: it names no option.
+        A selection without letters says that it refuses; None, that it names no option.
         """
         start, end = claim.start, claim.end
         letters = self.options.letters_with_text(self.unmarked[start:end])
         if len(letters) == 1:
             return Selection(frozenset(letters), start, end, "option_text")
-        if text is not None:
-            return Selection(frozenset(text.letter), start, text.end, "option_text")
+        if leading_text is not None:
+            return Selection(frozenset(leading_text.letter), start, leading_text.end, "option_text")
         labels_inside = [label for label in labels if start <= label.start < end]
         label = labels_inside[0] if len(labels_inside) == 1 else None
         if label is not None and label.is_certain and self._standing(label.start, label.end) == "named":
@@ -279,6 +282,7 @@ class ChoiceReader:
         start = bullet.end() if bullet else claim.start
         end = len(self.unmarked[: claim.end].rstrip(_MARKS))
         if self.options.several:
+            # One of several labels in the reply is not the whole answer.
             whole = _select_whole(self.unmarked[start:end], start, self.options)
             if whole or len(self._labels(0, len(self.lower))) > 1:
                 return whole
@@ -319,15 +323,15 @@ class ChoiceReader:
 
     @heuristic(26)
     def _select_marked_label(self, label: Label, end: int) -> Selection | None:
-        """Return the label with which a reply begins, if a mark or its text follows: "B. It is red."."""
+        """Return the label that begins a reply before a mark or its text ("B. Red"), if not all options follow."""
         mark = self.unmarked[label.letter_end : label.letter_end + 3].lstrip(" ")[:1]
         is_marked = mark in tuple(".,:;)-(\n") or self.unmarked[label.start] in "([" or label.has_text
         if not is_marked or self._standing(label.start, label.end) != "named":
             return None
         following = self._labels(label.end, end)
         letters = label.letters.union(*(other.letters for other in following))
-        is_echo = all(other.has_text for other in following) and letters == set(self.options.letters)
-        return None if is_echo else self._select_label(label, "leading")
+        repeats_options = all(other.has_text for other in following) and letters == set(self.options.letters)
+        return None if repeats_options else self._select_label(label, "leading")
 
     @cached_property
     def _items(self) -> frozenset[int]:
@@ -371,8 +375,8 @@ class ChoiceReader:
     def _select_in_sentence(self, claim: Claim) -> Selection | None:
         """Return the only option that a sentence names. Of a long reply, only the last sentences can answer.
 
-        If the sentence does not begin with a conclusion ("so ..."), no other of the last sentences may name another
-        option; in a short reply, no other sentence with at least as many words of the question.
+        A sentence that does not begin with a conclusion ("so ...") has rivals, which may not name another option: the
+        last sentences; in a short reply, those with at least as many words of the question.
         """
         if claim.rule == "conclusion":  # it stands behind a form with a value, and that is the answer
             return None
@@ -404,7 +408,10 @@ class ChoiceReader:
         return self._select_by_text(start, end)
 
     def _asserted_labels(self, start: int, end: int) -> list[Label]:
-        """Return the labels in a span that are named, and not denied, considered or compared."""
+        """Return the labels in a span that are named, and not denied, considered, compared or items of a list.
+
+        A single letter without a mark must be the subject or the last word.
+        """
         return [
             label
             for label in self._labels(start, end)
@@ -417,18 +424,19 @@ class ChoiceReader:
 
     @heuristic(41, True)
     def _is_subject_or_last(self, label: Label, end: int) -> bool:
-        """Whether a bare letter is the last word of a sentence, "I think B.", or what it is about, "B remains."."""
+        """Whether a bare letter is the last word of a sentence, "I think B.", or its subject, "B remains."."""
         if not self.lower[label.end : end].strip(" .!*)\"'\n\u3002"):
             return True
         if label.letters & {"A", "I"}:  # an article and a pronoun
             return False
         before = self.lower[max(0, label.start - _BEFORE_LETTER) : label.start].rpartition("\n")[2].strip(" ,*(\"'")
-        return not "a" <= before[-1:] <= "z"
+        follows_word = "a" <= before[-1:] <= "z"
+        return not follows_word
 
     # --- texts of options, and replies about all of them ---
 
     def _select_by_text(self, start: int, end: int) -> Selection | None:
-        """Return the only option whose text is asserted in a span; without the text of any option, by its number."""
+        """Return the only option whose text a span asserts; if it has no text, the one with the reply's number."""
         texts = self.options.texts_in(self.lower, start, end) or self._letters_as_texts(start, end)
         if "=" in self.lower:  # a derivation: its numbers are no answers
             texts = [text for text in texts if any(map(str.isalpha, self.lower[text.start : text.end]))]
@@ -466,8 +474,8 @@ class ChoiceReader:
         return not self.is_negated and any(self._standing(label.start, label.end) == "denied" for label in labels)
 
     def _select_by_number(self, start: int, end: int) -> Selection | None:
-        """Return the only option whose number, in any form, a short reply has."""
-        if len(self.lower.strip()) > _SHORTEST or "\\" in self.reply.text:
+        """Return the only option whose number a reply has that is too short for a derivation, and has no LaTeX."""
+        if len(self.lower.strip()) > _LONGEST_WITHOUT_DERIVATION or "\\" in self.reply.text:
             return None
         letters = self.options.letters_of_numbers(self.reply.text)
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
@@ -476,7 +484,7 @@ class ChoiceReader:
     def _select_by_verdicts(self) -> Selection | None:
         """Return the only option that a list of the options calls right.
 
-        A line that copies an option is no verdict, even if the option's text has the word "right".
+        A line that copies an option is no verdict without a sign before it ("✓ A."), even if the text says "right".
         """
         lines = [*wordings.VERDICTS.finditer(self.lower)]
         right_lines = [line for line in lines if wordings.RIGHT.search(line[0]) and not wordings.WRONG.search(line[0])]
@@ -571,7 +579,7 @@ def _select_text(text: OptionText) -> Selection:
 
 
 def _select_whole(text: str, offset: int, options: ChoiceOptions) -> Selection | None:
-    """Return the options of a text that is one letter, one option's text or number, or both; None if it is more.
+    """Return the options that a text names if it is nothing but letters, or an option's text or number; else None.
 
     `offset`: where the text begins in the reply.
     """
@@ -586,19 +594,23 @@ def _select_whole(text: str, offset: int, options: ChoiceOptions) -> Selection |
     if is_letter and (body.upper() in options or not letters_of_text):
         return Selection(frozenset(body.upper()), *span, "bare_letter")
     letters = _letters_in(body, options)
+    # A number is an option's text before it is the number of an option.
     if len(letters) == 1 and not body.isdecimal():  # "B, B"
         return Selection(letters, *span, "bare_letter")
-    if letters_of_text:  # before a number, which can be an option's text, too
+    if letters_of_text:
         detail = f"the text of {' and '.join(letters_of_text)}"
         problem = Problem("option_text", detail) if len(letters_of_text) > 1 else None
         return Selection(frozenset(letters_of_text), *span, "option_text", problem)
-    return Selection(letters, *span, "ordinal" if body.isdecimal() else "several_letters") if letters else None
+    if not letters:
+        return None
+    return Selection(letters, *span, "ordinal" if body.isdecimal() else "several_letters")
 
 
 def _letters_in(text: str, options: ChoiceOptions) -> frozenset[str]:
     """Return the options of a text that is only letters ("A, B", "B B B"), or the number of an option."""
-    if text.isdecimal() and not options.have_numbers and 0 < int(text[:3]) <= len(options.letters):
-        return frozenset(options.letters[int(text[:3]) - 1])
+    is_number = text.isdecimal() and len(text) < 4  # Python refuses to convert thousands of digits
+    if is_number and not options.have_numbers and 0 < int(text) <= len(options.letters):
+        return frozenset(options.letters[int(text) - 1])
     letters = [*filter(str.isupper, text)] if _LETTERS.fullmatch(text) else []
     is_word = text.isalpha() and len(set(letters)) < len(letters)  # "AA", "ABBA"
     return frozenset(letters) if set(letters) <= set(options.letters) and not is_word else frozenset()

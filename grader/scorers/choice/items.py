@@ -59,7 +59,7 @@ def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, 
         problems += _answer_problems(without_gold, items, rows, benchmark, split)
     if problems:
         raise InputError(problem_lines(problems))
-    if not are_few:  # a split for submissions
+    if not are_few:  # no row has an answer, and the split is for submissions
         return items
     return items | {qid: msgspec.structs.replace(items[qid], broken="it has no answer") for qid in without_gold}
 
@@ -183,6 +183,7 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     try:
         options = _options(row, question, benchmark)
         if not options and benchmark.other_answers and gold_cell is not None:
+            # The row has only its answer; the benchmark names the text of the second option.
             right, other = benchmark.letters[0], benchmark.letters[1]
             options, gold_cell = {right: gold_cell, other: benchmark.other_answers}, right
         broken = "" if options else _no_options_problem(row, benchmark)
@@ -241,13 +242,16 @@ def gold_problem(answer: str, options: Mapping[str, str], first: int | None = No
 
 
 def _gold_cell(row: Row, benchmark: ChoiceBenchmark) -> str | None:
-    """Return the cell with the gold answer: a letter, if it is the label or number of an option, else as it is."""
-    answer, letters = cell(row.get(benchmark.columns.answer or "")), benchmark.letters
-    if answer is not None and (bracketed := _BRACKETED.fullmatch(answer.strip())) and bracketed[1] in letters:
+    """Return the gold answer: the letter of a letter in brackets, or of an option's label or number; else the cell."""
+    answer, letters, first = cell(row.get(benchmark.columns.answer or "")), benchmark.letters, benchmark.answer_from
+    if answer is None:
+        return None
+    if (bracketed := _BRACKETED.fullmatch(answer.strip())) and bracketed[1] in letters:
         answer = bracketed[1]
-    labels = _labels(parse_collection(row.get(benchmark.columns.options or "")))
-    if answer is not None and benchmark.answer_from is not None and answer.isdecimal():
-        labels = [str(number) for number in range(benchmark.answer_from, benchmark.answer_from + len(letters))]
+    if first is not None and answer.isdecimal():
+        labels = [str(number) for number in range(first, first + len(letters))]
+    else:
+        labels = _labels(parse_collection(row.get(benchmark.columns.options or "")))
     return letters[labels.index(answer)] if answer in labels[: len(letters)] else answer
 
 
@@ -279,14 +283,14 @@ def _advice(answer: str, options: Mapping[str, str], first: int | None) -> str:
     if bare.isdecimal() and first is not None:
         return f"; answer_from = {first} counts them from {first} to {first + len(letters) - 1}"
     # A number of at most 9 digits: Python refuses to convert thousands.
-    indexes = [(int(bare) - 1, "1"), (int(bare), "0")] if bare.isdecimal() and len(bare) <= 9 else []
+    number = int(bare) if bare.isdecimal() and len(bare) <= 9 else -1
     candidates = " or ".join(
-        f"{letters[index]} (counted from {start})" for index, start in indexes if 0 <= index < len(letters)
+        f"{letters[number - start]} (counted from {start})" for start in (1, 0) if 0 <= number - start < len(letters)
     )
     if candidates:
         return f"; write the letter of the option: {candidates}; or set answer_from in the benchmark.toml"
-    is_letter = re.fullmatch("[A-Z]", answer)  # that no option has: then the options are wrong, not the answer
-    return "" if is_letter else "; write the letter of an option"
+    # If no option has the letter, the options are wrong, not the answer.
+    return "" if re.fullmatch("[A-Z]", answer) else "; write the letter of an option"
 
 
 def _first_pass(qid: str, stride: int) -> str:
@@ -302,6 +306,7 @@ def _options(row: Row, question: str, benchmark: ChoiceBenchmark) -> dict[str, s
         return options_in(question, benchmark.prompt)
     if benchmark.columns.options:
         return options_by_letter(parse_collection(row.get(benchmark.columns.options)), benchmark.letters)
+    # An option behind the last declared letter is an error; columns of further letters are not searched.
     if cell(row.get(benchmark.letter_beyond)) is not None:
         _check_option_count(len(benchmark.letters) + 1, benchmark.letters, at_least="at least ")
     return {letter: text for letter in benchmark.letters if (text := cell(row.get(letter))) is not None}

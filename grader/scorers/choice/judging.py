@@ -68,7 +68,7 @@ def _wrong_trials(
 ) -> dict[str, frozenset[tuple[str, int]]]:
     """Return for each reading the trials of circular questions that are wrong, whatever a judge says.
 
-    A trial is wrong with one wrong pass. A missing pass is one for the careful reading; VLMEvalKit does not notice it.
+    A trial is wrong with one wrong pass. A missing pass is wrong in the careful reading; VLMEvalKit does not notice it.
     """
     wrong = {
         name: {_trial(reply) for reply in replies if _is_wrong_by_rules(reply, name, version)} for name in READINGS

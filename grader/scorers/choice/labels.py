@@ -126,13 +126,14 @@ class _Finder:
         letter = _Letter(match[0].upper(), match[0].islower(), *_with_brackets(self.unmarked, *match.span()))
         if self._is_in_a_phrase(letter):
             return None
-        if (label := self._label_of_thing(letter)) is not None:
+        if (label := self._label_by_noun(letter)) is not None:
             return label
         text = self._text_begun_by(letter)
         if text is not None:
-            is_own_text = text.letter == letter.letter and not letter.bracket  # "A is closer" can be option A's text
-            label = Label(frozenset(text.letter), letter.start, letter.end, text.end, is_certain=True)
-            return label if is_own_text else None
+            # "A is closer" can be option A's text; of another option's text, the letter is only a word.
+            if text.letter != letter.letter or letter.bracket:
+                return None
+            return Label(frozenset(text.letter), letter.start, letter.end, text.end, is_certain=True)
         if self._is_statement_or_range(letter):
             return None
         label = _label_with_option_text(letter, self.lower, self.options)
@@ -159,7 +160,7 @@ class _Finder:
             return False
         return not lower.endswith(("option ", "choice ", "letter "), 0, start)
 
-    def _label_of_thing(self, letter: _Letter) -> Label | None:
+    def _label_by_noun(self, letter: _Letter) -> Label | None:
         """Return the option whose text is a noun with the letter: "Point B" can be the text of option A."""
         noun_start = self.lower.rfind(" ", 0, max(0, letter.start - 1)) + 1
         if not 0 < letter.start - noun_start < _LONGEST_NOUN:
@@ -199,10 +200,10 @@ class _Finder:
         return label._replace(is_certain=is_named) if is_named or self._begins_content(letter) else None
 
     def _capital_label(self, letter: _Letter, label: Label) -> Label | None:
-        """Return a capital's label: in brackets, named, chosen, or between words that go with an option.
+        """Return a capital's label: certain in brackets outside of formulas, or behind a noun such as "option".
 
-        It is certain in brackets or behind a noun such as "option". None for a symbol of a formula, and for a bare
-        capital behind other words.
+        Elsewhere, words that go with an option or a form such as "the answer is" must stand before it, and it must
+        stand alone. None for a symbol of a formula, if it is not the content of such a form.
         """
         before = self._words_before(letter)
         is_in_formula = any(first <= letter.start < last for first, last in self.formulas)
@@ -233,7 +234,8 @@ def _with_brackets(unmarked: str, start: int, end: int) -> tuple[int, int, str]:
     """Return the span of a letter with the brackets or quotes around it, and the opening one; "" if there are none."""
     opening, closing = unmarked[max(0, start - 1) : start], unmarked[end : end + 1]
     is_pair = opening and closing in _PAIRS.get(opening, ())
-    if not is_pair or _WORD_END.match(unmarked, max(0, start - 2)):
+    is_call = _WORD_END.match(unmarked, max(0, start - 2))  # "f(A)"
+    if not is_pair or is_call:
         return start, end, ""
     return start - 1, end + 1, opening
 

@@ -93,8 +93,8 @@ def facts_of(sample: SampleResult) -> ChoiceFacts:
 def _all_passes_correct(trial: list[SampleResult], reading: ReadingName) -> Observation:
     """Score a question: correct if all its passes are. A question with an unscored pass is unscored.
 
-    That also holds if another pass is wrong, and the question with it: to count only the wrong ones of incomplete
-    questions would make the mean too low. The bounds of such an observation cover every outcome that is possible.
+    It is unscored even if another pass is wrong: if only the wrong ones of the incomplete questions counted, the mean
+    would be too low. The bounds of such an observation cover every outcome that is possible.
     """
     passes = [sample.reading(reading) for sample in _present(trial, reading)]
     scored = [each for each in passes if each.is_scored]

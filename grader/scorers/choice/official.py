@@ -107,21 +107,21 @@ def _remove_blocks(text: str, opening: str, closing: str) -> str:
     """What stays of the text before `position`."""
     position = 0
     while True:
-        seam = _opening_at_seam(kept_characters, text[position : position + len(opening) - 1], opening)
-        # Across a seam, the tag ends as many characters behind `position` as it lacks there.
-        start = text.find(opening, position) if seam is None else position - (len(kept_characters) - seam)
+        kept_half = _opening_across_cut(kept_characters, text[position : position + len(opening) - 1], opening)
+        # Across a cut, the tag starts where it would if its kept half stood right before `position`.
+        start = text.find(opening, position) if kept_half is None else position - (len(kept_characters) - kept_half)
         end = text.find(closing, start + len(opening)) if start >= 0 else -1
         if end < 0:
             return "".join(kept_characters) + text[position:]
-        if seam is None:
+        if kept_half is None:
             kept_characters.extend(text[position:start])
         else:
-            del kept_characters[seam:]
+            del kept_characters[kept_half:]
         position = end + len(closing)
 
 
-def _opening_at_seam(kept_characters: list[str], behind: str, opening: str) -> int | None:
-    """Return the index in `kept_characters` of an opening tag that ends in `behind`; None if there is none."""
+def _opening_across_cut(kept_characters: list[str], behind: str, opening: str) -> int | None:
+    """Return the index in `kept_characters` of an opening tag that ends in `behind`, the text after a removed block."""
     first = max(0, len(kept_characters) - len(opening) + 1)
     index = ("".join(kept_characters[first:]) + behind).find(opening)
     return None if index < 0 else first + index

@@ -116,10 +116,9 @@ class ChoiceOptions:
 
     @cached_property
     def _statements(self) -> dict[frozenset[str], str]:
-        """Sets of numbered statements -> the option that names them ("I and III only"), if all options do."""
+        """Sets of numbered statements -> the option that names them ("I and III only"), if no two name the same."""
         options = {frozenset(_ROMAN.findall(text)): letter for letter, text in self.lower_texts.items()}
-        without_number = sum(not numbers for numbers in options)
-        return options if len(options) == len(self.letters) > 1 and without_number < 2 else {}
+        return options if len(options) == len(self.letters) > 1 else {}
 
     @heuristic("g5-mc-statements-I-and-II")
     def letter_of_statements(self, lower: str) -> str | None:
@@ -135,9 +134,9 @@ class ChoiceOptions:
     # --- texts ---
 
     def letters_with_text(self, text: str) -> list[str]:
-        """Return the letters of the options that are a text: as it is, else without marks, articles and LaTeX.
+        """Return the letters of the options whose text this is, in the first form in which there are any.
 
-        Else the letter of the only option that is the same number.
+        The forms: as it is; without marks and article; without LaTeX; the number, if only one option is this number.
         """
         if len(text.strip()) > _LONGER_FORM * self.longest + _MARGIN:
             return []
@@ -185,7 +184,7 @@ class ChoiceOptions:
 
     @heuristic("g5-mc-longer-option-reworded", False)
     def may_mean_longer_option(self, letter: str, lower: str) -> bool:
-        """Whether a text has words of an option that is longer than this one and contains its text."""
+        """Whether a text has words that a longer option has beside this option's text: it can mean the longer one."""
         option_text = self.lower_texts[letter]
         longer_texts = [t for k, t in self.lower_texts.items() if k != letter and option_text in t]
         words = set(lower.strip(" .").split())

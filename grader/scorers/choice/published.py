@@ -62,7 +62,7 @@ def read_mmlu_pro(text: str, options: Mapping[str, str], steps: int = 3) -> Choi
         return _among(match[1], "answer_is", match.span(), options)
     colons = list(_ANSWER_COLON.finditer(text)) if steps > 1 else []
     if colons:
-        # The source's pattern is greedy within a line: of the first line that has one, the last.
+        # In the first line that has one, the last one: the source's pattern is greedy within a line.
         line_end = text.find("\n", colons[0].start())
         colon = [match for match in colons if line_end < 0 or match.start() < line_end][-1]
         return _among(colon[2], "answer_colon", colon.span(1), options)
@@ -195,11 +195,11 @@ def read_lmms_eval_mcq(text: str, options: Mapping[str, str]) -> ChoiceReading:
 
 
 def _candidates_after_phrases(padded: str, options: Mapping[str, str]) -> list[_Candidate]:
-    """Return every option's first letter after each phrase's first place: any capital, also within a word."""
+    """Return where each option's letter first stands behind the first place of a phrase, also within a word."""
     lower = padded.lower()
     starts = {index + len(phrase) for phrase in _PHRASES if (index := lower.find(phrase)) >= 0}
     return [
-        _Candidate(7, position, "phrase", letter)
+        _Candidate(priority=7, position=position, rule="phrase", letter=letter)
         for start in starts
         for letter in options
         if (position := padded.find(letter, start)) >= 0
@@ -212,8 +212,8 @@ def _candidates_at_ends(padded: str, options: Mapping[str, str]) -> list[_Candid
     first_letters = [k for k in options if body.startswith(k) and not body[1:2].isalpha()]
     last_letters = [k for k in options if body.endswith(k) and not body[-2:-1].isalpha()]
     return [
-        *(_Candidate(10, 0, "start", letter) for letter in first_letters),
-        *(_Candidate(9, last, "end", letter) for letter in last_letters),
+        *(_Candidate(priority=10, position=0, rule="start", letter=letter) for letter in first_letters),
+        *(_Candidate(priority=9, position=last, rule="end", letter=letter) for letter in last_letters),
     ]
 
 
@@ -265,7 +265,7 @@ def read_simple_evals_multilingual(text: str, _: Mapping[str, str]) -> ChoiceRea
 
 @cache
 def _multilingual_patterns() -> list[re.Pattern[str]]:
-    """Return, for each language in the order of the source, its word for "Answer" and a letter."""
+    """Return patterns of each word for "Answer" and a letter; after a "=", no blanks are allowed before the colon."""
     patterns = []
     for word in _WORDS.split("|"):
         label = word[1:] if word.startswith("=") else re.sub("([:：])", r"\\s*\1", word)

@@ -69,7 +69,7 @@ def read_replies(
             output = full_outputs.get((item.id, number), text)
             key = (text, output, options, item.text, item.broken, several)
             if key not in cache and item.broken:
-                # There may be no options to read.
+                # Not read carefully; the official reader needs options, which a broken item may not have.
                 by_rules = official(text, item.options) if item.gold in item.options else _BROKEN
                 cache[key] = by_rules, _BROKEN
             if key not in cache:

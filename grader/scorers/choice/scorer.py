@@ -120,15 +120,15 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     def turns(self, declared: ChoiceBenchmark, task: Item, prompt_options: PromptOptions) -> Sequence[Turn]:
         """Ask with the declaration's template, else as VLMEvalKit does."""
-
-        def usual(_: Mapping[str, str]) -> str:
-            return render(TEMPLATE, values, "the usual prompt")
-
         # The question without the options at its end, and the hint.
         question = stem(task.text) if declared.options_in_text else task.text
         hint = cell(task.row.get(declared.columns.hint or "")) or ""
         values = {**prompt_values(declared, task), "question": question, "hint": hint}
-        return [turn_from_template(declared, prompt_options, Turn(text=usual), values)]
+
+        def usual_prompt(_: Mapping[str, str]) -> str:
+            return render(TEMPLATE, values, "the usual prompt")
+
+        return [turn_from_template(declared, prompt_options, Turn(text=usual_prompt), values)]
 
     # --- scoring --------------------------------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ class Circular(MultipleChoice):
     def complete(
         self, declared: ChoiceBenchmark, rows: Rows, tasks: dict[str, Item], predicted: Iterable[str] | None
     ) -> tuple[dict[str, Item], list[str]]:
-        """Add passes that have predictions but are missing in the data; to ask a model, all of them."""
+        """Add passes that have predictions but are missing in the data; all, if a model is to be asked (None)."""
         if predicted is None:
             predicted = passes.ids_of_later_passes(tasks, declared.pass_stride)
         items = passes.with_rotations(tasks, predicted, declared.columns, declared.pass_stride)

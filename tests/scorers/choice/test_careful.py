@@ -120,6 +120,7 @@ def test_declarations_in_other_languages(text: str) -> None:
         ("The answer is I.", MANY, "I"),
         ("I am looking at it", MANY, NONE),
         ("dark red", {"A": "red", "B": "dark red"}, "B"),
+        ("0021", COLOURS, NONE),
         ("There are 3 dogs", COUNTS, "C"),
         ("There are three dogs", COUNTS, "C"),
         ("one of them is red", COUNTS, NONE),
