@@ -112,15 +112,12 @@ def compare(task: Task, recorded_task: RecordedTask) -> list[Comparison]:
     return [Comparison(part, is_same, *texts[part]) for part, is_same in results.items() if is_same is not None]
 
 
-# In what follows, None means: cannot be compared.
-
-
 def _question_of(recorded_task: RecordedTask) -> str:
     return recorded_task.question or recorded_task.prompt
 
 
 def _is_same_question(data_text: str, file_text: str) -> bool | None:
-    """Whether a question of the file is that of the data, wrapped in a prompt, cut, or with small changes."""
+    """Whether a question of the file is that of the data, wrapped, cut, or changed a little; None: not comparable."""
     plain_data, plain_file = plain(data_text), plain(file_text)
     if not plain_data or not plain_file:
         return None
@@ -190,7 +187,7 @@ def _option_list(options: Mapping[str, str]) -> str:
 
 
 def _has_same_gold(task: Task, recorded_task: RecordedTask) -> bool | None:
-    """Whether a gold answer of the file can mean that of the data."""
+    """Whether a gold answer of the file can mean that of the data; None: they cannot be compared."""
     if not task.options:
         return _has_same_answer(task.golds, recorded_task.golds)
     gold_text = _strip_letters(task.options).get(task.gold or "")

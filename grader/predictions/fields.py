@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 def format_of_fields(fields: Fields) -> Format:
     """Return the format of a file whose fields the user named (`--fields`)."""
-    text = fields.reply or fields.code or WHOLE_RECORD
-    signature = ",".join(path for path in (fields.id, text) if path not in ("", RECORD_KEY))
-    code = (text,) if fields.code else ()
-    return Format(
-        name="fields", signatures=(signature,), id=(fields.id or RECORD_KEY,), texts=(text,), code=code, has_task=False
-    )
+    text_path = fields.reply or fields.code or WHOLE_RECORD
+    signature = ",".join(path for path in (fields.id, text_path) if path not in ("", RECORD_KEY))
+    code = (text_path,) if fields.code else ()
+    id_ = (fields.id or RECORD_KEY,)
+    # What its other fields mean is not known, so they tell nothing about the task.
+    return Format(name="fields", signatures=(signature,), id=id_, texts=(text_path,), code=code, has_task=False)
 
 
 def parse_fields(text: str) -> Fields:
@@ -90,9 +90,9 @@ def option_for(row: Mapping[str, object], at: str = "") -> str:
 def _guess_reply_field(lowered: Mapping[str, str]) -> str:
     """Return the field that probably has the whole reply; empty if none has.
 
-    `full_response` if there is also `response`; else a known name, such as `response`; else a name that ends in one,
-    such as `gpt4_response`; else `answer`, which is the gold answer wherever another field can be the reply. Of 13
-    files of other people's scripts, each of the two rules about longer names decides one.
+    In this order: `full_response` beside `response`; a known name, such as `response`; a name that ends in one, such as
+    `gpt4_response`; `answer`, which is the gold answer wherever another field can be the reply. Of 13 files of other
+    people's scripts, each of the two rules about longer names decides one.
     """
     candidates = [name for name in lowered if name != "answer"]
     usual_name = next((name for name in _REPLIES if name in candidates), "")
@@ -123,15 +123,18 @@ def _is_prose(value: object) -> bool:
 
 
 def option_for_object(value: Mapping[str, object]) -> str:
-    """Return the `--fields` line for an object that has its records under one of its names."""
-    rows_of = {name: list(part.values()) if isinstance(part, dict) else part for name, part in value.items()}
-    firsts = {name: rows[0] for name, rows in rows_of.items() if isinstance(rows, list) and rows}
-    records = [name for name, first in firsts.items() if isinstance(first, dict)]
-    lines = [option_for(firsts[name], name) for name in records]
+    """Return the `--fields` line for an object that has its records under one of its names; empty if none has any.
+
+    They are a list or an object of records, else an object of texts: `{"results": {"q1": "...", ...}}`.
+    """
+    parts_of = {name: list(part.values()) if isinstance(part, dict) else part for name, part in value.items()}
+    first_part = {name: parts[0] for name, parts in parts_of.items() if isinstance(parts, list) and parts}
+    with_records = [name for name, first in first_part.items() if isinstance(first, dict)]
+    lines = [option_for(first_part[name], name) for name in with_records]
     # Beside a list of records, an object of texts has the settings of the run.
-    if not any(isinstance(value[name], list) for name in records):
-        texts = [name for name, first in firsts.items() if isinstance(first, str) or _are_texts(first)]
-        lines += [f"--fields at={name}" for name in texts if isinstance(value[name], dict)]
+    if not any(isinstance(value[name], list) for name in with_records):
+        with_texts = [name for name, first in first_part.items() if isinstance(first, str) or _are_texts(first)]
+        lines += [f"--fields at={name}" for name in with_texts if isinstance(value[name], dict)]
     return next(filter(None, lines), "")
 
 

@@ -21,7 +21,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     signatures: tuple[str, ...] = ()
     """Each is one or more paths, with commas between them. The first record of a file has all paths of one of these."""
     id: tuple[str, ...] = (RECORD_KEY,)
-    """The place of the id; the first that a record has counts. A record without one has its position as id."""
+    """The places of the id; the first in a record counts. RECORD_KEY: its name in an object, else its position."""
     row_number: str = ""
     """The place of the row number in the tool's data; it is the id of a record that has no other."""
     texts: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain
+from itertools import chain, product
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -65,8 +65,8 @@ class Merger:
         differences = {}
         for qid, more in self._more.items():
             first = self._first[qid]
-            texts = ((part(first), part(record), record) for part in (question_of, options_of) for record in more)
-            for first_text, text, record in texts:
+            for text_of, record in product((question_of, options_of), more):
+                first_text, text = text_of(first), text_of(record)
                 if first_text and text and plain(first_text) != plain(text):
                     differences[qid] = f"{quoted(first_text)} ({first.position}) and {quoted(text)} ({record.position})"
                     break
@@ -141,7 +141,7 @@ def _merge_records(records: list[PredictionRecord]) -> PredictionRecord:
 
 
 def _concatenate(lists: list[list[T] | None], defaults: Sequence[Sequence[T]]) -> list[T] | None:
-    """Return the lists as one, with the defaults in place of those that are missing; None if all are."""
+    """Return the lists of all records as one, with the default of a record that has none; None if no record has one."""
     if not any(lists):
         return None
     return [item for items, default in zip(lists, defaults, strict=True) for item in (items or default)]

@@ -72,8 +72,8 @@ class Oddities(msgspec.Struct, frozen=True, kw_only=True):
 def find_oddities(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: PredictionFile) -> Oddities:
     """Return the oddities of the predictions of a run and of their tasks.
 
-    A prediction is truncated if its log says so, or if it is only reasoning that is never closed. It is unfinished if
-    its log says so and it does not end as a sentence does. A failure is neither, whatever its log says.
+    A prediction is truncated if its log says so, or if it is only reasoning that is never closed. If its log says so,
+    and it does not end as a sentence does, it is also unfinished. A failure is neither, whatever its log says.
     """
     endings = {record.qid: record.endings for record in file.records if record.endings is not None}
     failures: dict[PredictionKey, ServerFailure] = {}

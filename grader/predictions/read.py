@@ -281,8 +281,11 @@ class _FileReader:
         return False
 
     def _detect_records(self, value: Row) -> list[Row] | None:
-        """Return the records in an object, and set the format; None if no format of the table has such records."""
-        if self._fields is not None:
+        """Return the records in an object; None if there are none.
+
+        They are where `--fields` says; or the object is one record; or it has records of a format, which is then set.
+        """
+        if self._fields is not None:  # with id=#, the ids are positions, and no names in the object
             return records_of(value_at(value, self._fields.at), with_keys=self._fields.id != RECORD_KEY)
         if format_of(value) is not None:
             return [value]
@@ -377,7 +380,7 @@ class _FileReader:
             self._add_record(row, entry, position)
 
     def _add_record(self, row: Row, entry: Entry, position: int) -> None:
-        """Add the record of a row, or report what is wrong with it; one that repeats another is skipped."""
+        """Add the record of a row, or report what is wrong with it; skip it if it is another filter's copy."""
         file_format = self._format or GRADE
         record_or_flaws = record_of(file_format, row, position)
         if isinstance(record_or_flaws, PredictionRecord):
@@ -442,9 +445,9 @@ class _FileReader:
     # --- records to a file ---
 
     def _resolve_conflicts(self, file_format: Format) -> dict[str, str]:
-        """Return the qids whose records answer several questions, and why; raises InputError if these are many.
+        """Return qid -> how the tasks of its records differ; raises InputError if those of many qids do.
 
-        If the ids repeat but the tool's row numbers do not, the row numbers become the qids.
+        If the records of each row number of the tool agree, the row numbers become the qids instead.
         """
         if not file_format.has_task:
             return {}
@@ -471,12 +474,13 @@ def _has_texts(value: Row) -> bool:
 
 
 def _is_row(lines: list[str], separator: str, columns: int) -> bool:
-    """Whether the text below a header begins with a row of a table: its cells may have line breaks, or be cut off."""
+    """Whether the text below a header begins with a row of a table, which can be cut off in a cell."""
     try:
         first = next(csv.reader(lines, delimiter=separator), [])
     except csv.Error:
         return False
-    return len(first) == columns or (len(first) > 1 and any("\n" in cell for cell in first))
+    is_cut_off = len(first) > 1 and any("\n" in cell for cell in first)  # inside a cell in quotes
+    return len(first) == columns or is_cut_off
 
 
 def _is_name(column: str) -> bool:

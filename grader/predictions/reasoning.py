@@ -35,15 +35,15 @@ def hide_reasoning(text: str) -> tuple[str, bool]:
 def _last_channel(text: str, channels: list[re.Match[str]]) -> tuple[str, bool]:
     """Return a text with only its last channel, and whether even that is reasoning.
 
-    A channel for the user is "final", or unnamed after the others. Blanks replace the rest. Any other word behind the
-    mark is not a channel's name, but the first word for the user.
+    The reply is behind the mark of a channel "final", or of one without a name. A word behind it that names no channel
+    is the first of the reply. Blanks replace what is before.
     """
     last = channels[-1]
     if last[1].lower() in ("analysis", "commentary", "thought", "thinking"):
         before = text[: channels[0].start()]
         return before + " " * (len(text) - len(before)), True
-    end = last.end() if last[1].lower() == "final" or not last[1] else last.start(1)
-    return " " * end + text[end:], False
+    start = last.end() if last[1].lower() == "final" or not last[1] else last.start(1)
+    return " " * start + text[start:], False
 
 
 def _blank_blocks(text: str) -> tuple[str, bool]:
@@ -73,7 +73,8 @@ def _blank_blocks(text: str) -> tuple[str, bool]:
 def _parse_tag(tag: re.Match[str], *, is_open: bool) -> tuple[bool, str]:
     """Return whether a tag closes a block, and the block's name; no name if the tag has nothing to do with reasoning.
 
-    `</think>`, `<|end_of_thought|>`, `[/think]` close. `<unused94>thought` opens, and any `<unused95>` then closes.
+    `</think>`, `<|end_of_thought|>`, `[/think]` close. `<unused94>thought` opens, and while a block is open, any
+    `<unused95>` closes. (Each of the three styles of tags has its own groups: `close2`, `name2`.)
     """
     if tag["unused"]:
         return (is_open, "unused") if is_open or tag["thought"] else (False, "")

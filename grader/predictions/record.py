@@ -58,7 +58,7 @@ def _record_of_tool(file_format: Format, row: Row, position: int) -> PredictionR
 
 
 def _record_id(file_format: Format, row: Row, position: int) -> str | Flaw:
-    """Return a record's id: its id field, else the tool's row number, else its position in the file."""
+    """Return a record's id: its id field; else the tool's row number, or its position if the format has RECORD_KEY."""
     path = file_format.id[-1]
     value = first_of(row, file_format.id)
     if value is ABSENT:
@@ -98,7 +98,7 @@ def _predictions_or_flaw(file_format: Format, row: Row) -> tuple[str, list[str]]
 
 
 def _text_type_flaw(file_format: Format, path: str, value: object) -> Flaw:
-    # The lists of a harness' log can be (log-likelihood, is it greedy).
+    # Only harnesses log row numbers; the lists in their logs can be (log-likelihood, is it greedy).
     if isinstance(value, list) and file_format.row_number:
         message = (
             "expected generated text; found log-likelihoods or nothing, from which no answer can be read: run a task "
@@ -194,7 +194,7 @@ def _qid_flaws(row: Row) -> Iterator[Flaw]:
 
 
 def _prediction_flaws(row: Row) -> Iterator[Flaw]:
-    """Yield what is wrong with the predictions of such a record; `_missing_fields` reports absent ones."""
+    """Yield what is wrong with the predictions of a record in grade's own format, if it has the field."""
     predictions = row.get("predictions", [""])
     path = ("predictions",)
     if isinstance(predictions, str):

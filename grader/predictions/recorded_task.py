@@ -136,7 +136,8 @@ def _options(
     """
     value = parse_collection(_first(row, names))
     if isinstance(value, dict) and set(value) == {"text", "label"}:
-        options, labels = _by_letter(value["text"]), value["label"] if isinstance(value["label"], list) else []
+        options = _by_letter(value["text"])
+        labels = value["label"] if isinstance(value["label"], list) else []
         return options, tuple(str(label) for label in labels[: len(options)])
     if isinstance(value, dict):
         options = {str(name): cell_text(text) for name, text in value.items() if text not in (None, "")}

@@ -30,7 +30,7 @@ def select(
     tasks: Mapping[str, Task],
     file: PredictionFile,
     options: Options,
-    unit: str,
+    noun: str,
     *,
     whole_units: bool,
     date: str | None = None,
@@ -39,18 +39,18 @@ def select(
     """Return the predictions of the tasks to grade, by qid in the benchmark's order, and notes.
 
     A task without predictions is an error, wrong or left out, depending on `--missing`; with `whole_units`, all tasks
-    of its unit are left out. `unit` is the name of a unit in messages, `date` the column with a task's day, `versions`
+    of its unit are left out. `noun` is the word for a unit in messages, `date` the column with a task's day, `versions`
     are other versions of the data with their own ids. Raises InputError, UsageError.
     """
     task_ids = list(tasks)
-    selected = selected_ids(tasks, options, unit, whole_units=whole_units, date=date)
+    selected = selected_ids(tasks, options, noun, whole_units=whole_units, date=date)
     check = compare_qids(file, task_ids)
-    messages = unknown_qid_messages(file, check, task_ids, unit=unit)
-    messages += _version_hint(check.unknown, versions or {}, unit)
+    messages = unknown_qid_messages(file, check, task_ids, noun=noun)
+    messages += _version_hint(check.unknown, versions or {}, noun)
     missing = [qid for qid in check.missing if qid in selected]
     if missing and options.missing == "error" and not messages:
         check = msgspec.structs.replace(check, missing=missing)
-        messages.append(missing_prediction_message(file, check, list(selected), unit=unit))
+        messages.append(missing_prediction_message(file, check, list(selected), noun=noun))
     if messages:
         raise InputError(messages)
     notes = []
@@ -58,12 +58,12 @@ def select(
         notes.append(f"{PARTIAL}{_selecting_options(options)} selects {len(selected)} of {len(task_ids)} qids.")
     if missing and options.missing == "skip":
         selected = _without_incomplete(selected, missing, tasks, whole_units=whole_units)
-        left_out = f"{len(missing)} of {len(task_ids)} {unit}s"
+        left_out = f"{len(missing)} of {len(task_ids)} {noun}s"
         notes.append(f"{left_out} have no prediction and are left out (--missing skip).")
         if not selected:
-            raise InputError([f"{file.name}: no {unit} has all its predictions; --missing skip leaves all of them out"])
+            raise InputError([f"{file.name}: no {noun} has all its predictions; --missing skip leaves all of them out"])
     elif missing:
-        notes.append(f"{len(missing)} of {len(selected)} {unit}s have no prediction and count as wrong.")
+        notes.append(f"{len(missing)} of {len(selected)} {noun}s have no prediction and count as wrong.")
     predictions = {record.qid: record.predictions for record in file.records}
     return {qid: predictions.get(qid, []) for qid in selected}, notes
 
@@ -82,30 +82,31 @@ def _selecting_options(options: Options) -> str:
 
 
 def selected_ids(
-    tasks: Mapping[str, Task], options: Options, unit: str, *, whole_units: bool, date: str | None = None
+    tasks: Mapping[str, Task], options: Options, noun: str, *, whole_units: bool, date: str | None = None
 ) -> dict[str, None]:
     """Return the ids that `--since`, `--until`, `--id` and `--limit` select; raises UsageError, InputError.
 
-    `whole_units`: the tasks of one unit are selected together or not at all. `date`: the column with a task's day.
+    A unit is a task; with `whole_units`, it is all tasks of an observation, and an id of one of them selects them all.
+    `noun` is the word for one in messages, `date` the column with a task's day.
     """
     if options.since or options.until:
-        tasks = _tasks_between_days(tasks, options, unit, date)
+        tasks = _tasks_between_days(tasks, options, noun, date)
     unit_of = {qid: task.observation if whole_units else qid for qid, task in tasks.items()}
     units = dict.fromkeys(unit_of.values())
     if options.ids:
-        requested_units = {unit_of.get(qid, qid): qid for qid in options.ids}
-        unknown = [qid for unit_id, qid in requested_units.items() if unit_id not in units]
+        id_given_for = {unit_of.get(qid, qid): qid for qid in options.ids}
+        unknown = [qid for unit, qid in id_given_for.items() if unit not in units]
         if unknown:
             raise UsageError(
-                f"--id {unknown[0]}: the benchmark has no such {unit}. `grade show {options.benchmark}` lists the "
-                f"ids. For several {unit}s, repeat the option (--id A --id B)."
+                f"--id {unknown[0]}: the benchmark has no such {noun}. `grade show {options.benchmark}` lists the "
+                f"ids. For several {noun}s, repeat the option (--id A --id B)."
             )
-        units = {unit_id: None for unit_id in units if unit_id in requested_units}
+        units = {unit: None for unit in units if unit in id_given_for}
     selected_units = set(list(units)[: options.limit])
     return {qid: None for qid in tasks if unit_of[qid] in selected_units}
 
 
-def _tasks_between_days(tasks: Mapping[str, Task], options: Options, unit: str, column: str | None) -> dict[str, Task]:
+def _tasks_between_days(tasks: Mapping[str, Task], options: Options, noun: str, column: str | None) -> dict[str, Task]:
     """Return the tasks of the days from `--since` to `--until`, both included."""
     if column is None:
         raise UsageError("--since, --until: this benchmark has no dates (`date` in [columns] of benchmark.toml).")
@@ -116,11 +117,11 @@ def _tasks_between_days(tasks: Mapping[str, Task], options: Options, unit: str, 
             days[qid] = datetime.date.fromisoformat(str(task.row.get(column))[:10])
         except ValueError:
             value = quoted(str(task.row.get(column)))
-            raise InputError([f"{unit} {quoted(qid)}: {value} in column {column} is not a day: 2024-08-01"]) from None
+            raise InputError([f"{noun} {quoted(qid)}: {value} in column {column} is not a day: 2024-08-01"]) from None
     selected = {qid: task for qid, task in tasks.items() if since <= days[qid] <= until}
     if not selected:
         first, last = min(days.values()), max(days.values())
-        raise UsageError(f"{_selecting_options(options)}: no {unit} is of these days; the data has {first} to {last}.")
+        raise UsageError(f"{_selecting_options(options)}: no {noun} is of these days; the data has {first} to {last}.")
     return selected
 
 
@@ -178,7 +179,7 @@ def compare_qids(file: PredictionFile, task_ids: Collection[str]) -> QidCheck:
 
 
 def unknown_qid_messages(
-    file: PredictionFile, check: QidCheck, task_ids: Collection[str], *, unit: str = "task"
+    file: PredictionFile, check: QidCheck, task_ids: Collection[str], *, noun: str = "task"
 ) -> list[str]:
     """Return one line for each unknown qid, with the most similar id; a single line with a count for many.
 
@@ -194,25 +195,25 @@ def unknown_qid_messages(
         qids = f"the file has {listing(check.unknown)}, the benchmark {listing(task_ids)}"
         has_row_numbers = count == len(task_ids) and set(task_ids) == set(map(str, range(count)))
         hint = f" {_ROW_NUMBERS_HINT}" if has_row_numbers else ""
-        return [f"{first}: no qid of the file is a {unit} of the benchmark: {qids}. {_DATA_HINT}{hint}"]
+        return [f"{first}: no qid of the file is a {noun} of the benchmark: {qids}. {_DATA_HINT}{hint}"]
     if count > _SUGGESTIONS:
-        summary = f"{count:,} of {len(file.records):,} qids are no {unit} of the benchmark: {listing(check.unknown)}"
+        summary = f"{count:,} of {len(file.records):,} qids are no {noun} of the benchmark: {listing(check.unknown)}"
         return [f"{first}: {summary}.{f' {_DATA_HINT}' if is_majority else ''}"]
     lines = []
     for qid in check.unknown:
         similar = _most_similar_id(qid, task_ids)
         hint = f"; did you mean {quoted(similar)}?" if similar else ""
-        lines.append(f"{positions[qid]}: the benchmark has no {unit} {quoted(qid)}{hint}")
+        lines.append(f"{positions[qid]}: the benchmark has no {noun} {quoted(qid)}{hint}")
     if is_majority:
         lines.append(f"{count:,} of {len(file.records):,} qids are unknown. {_DATA_HINT}")
     return lines
 
 
-def _version_hint(unknown: Collection[str], versions: Mapping[str, Collection[str]], unit: str) -> list[str]:
-    """Return which other version of the data has the unknown qids."""
+def _version_hint(unknown: Collection[str], versions: Mapping[str, Collection[str]], noun: str) -> list[str]:
+    """Return how many of the unknown qids each other version of the data has: a line for each that has some."""
     counts = {name: len(set(ids).intersection(unknown)) for name, ids in versions.items()}
     return [
-        f"{counted(count, unit)} of {name} {'is' if count == 1 else 'are'} not in this data: the file answers "
+        f"{counted(count, noun)} of {name} {'is' if count == 1 else 'are'} not in this data: the file answers "
         f"{name}, so give its data with --data, or leave these records out."
         for name, count in counts.items()
         if count
@@ -220,10 +221,10 @@ def _version_hint(unknown: Collection[str], versions: Mapping[str, Collection[st
 
 
 def missing_prediction_message(
-    file: PredictionFile, check: QidCheck, task_ids: Collection[str], *, unit: str = "task"
+    file: PredictionFile, check: QidCheck, task_ids: Collection[str], *, noun: str = "task"
 ) -> str:
     """Return the line that says which tasks have no prediction and what can be done."""
-    summary = f"{len(check.missing):,} of {counted(len(task_ids), unit)} without a prediction: {listing(check.missing)}"
+    summary = f"{len(check.missing):,} of {counted(len(task_ids), noun)} without a prediction: {listing(check.missing)}"
     advice = (
         "--missing wrong counts them as wrong, --missing skip leaves them out, --join reads several files as one run"
     )

@@ -204,10 +204,10 @@ def _is_failure(text: str) -> bool:
     if _TOOL_MARKER.fullmatch(text) or _ERROR_PAGE.fullmatch(text) or _is_error_object(text):
         return True
     phrase = _PHRASE.match(text)
-    status = phrase or _STATUS.match(text)
-    if status is None or _FILTERED.search(text):
+    beginning = phrase or _STATUS.match(text)
+    if beginning is None or _FILTERED.search(text):
         return False
-    message = text[status.end() :].strip(" ).:,;]'-")
+    message = text[beginning.end() :].strip(" ).:,;]'-")
     if message[:1] + message[-1:] in ("{}", "[]", "<>"):  # the body: "Error code: 429 - {'error': ...}"
         return True
     if len(message) > _MAX_MESSAGE_CHARS or _QUESTION_WORDS.search(message):

@@ -6,7 +6,7 @@ A task counts with its credit; an observation of several tasks (a circular quest
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
@@ -76,9 +76,9 @@ def metrics(report: Report, scorer_rows: list[Metric]) -> list[Metric]:
     """
     if not report.samples:
         return scorer_rows
-    main = _main_name(report.aggregation)
-    make_row = partial(_main_row, name=main, aggregation=report.aggregation)
-    main_rows = rows_by_group(report.samples, make_row) if main else []
+    main_name = _main_name(report.aggregation)
+    make_row = partial(_main_row, name=main_name, aggregation=report.aggregation)
+    main_rows = rows_by_group(report.samples, make_row) if main_name else []
     sets: dict[str, list[SampleResult]] = {}
     for sample in report.samples:
         for name in _sets_of(sample):
@@ -88,7 +88,7 @@ def metrics(report: Report, scorer_rows: list[Metric]) -> list[Metric]:
         for name, members in sets.items()
         for row in metric_rows(members, f"{name}_accuracy", partial(_observe_sets, name=name))
     ]
-    declared = {main, *(row.name for row in set_rows)}
+    declared = {main_name, *(row.name for row in set_rows)}
     return [*main_rows, *(row for row in scorer_rows if row.name not in declared), *set_rows]
 
 
@@ -113,17 +113,17 @@ def _main_name(aggregation: Aggregation) -> str:
 def _main_row(
     samples: list[SampleResult], reading: ReadingName, group: str | None, *, name: str, aggregation: Aggregation
 ) -> Metric | None:
-    # Within a group, a mean of one part would repeat the group's accuracy.
-    fewest_parts = 1 if group is None else 2
-    observations = _main_observations(samples, reading, aggregation, fewest_parts)
+    # Within a group, a mean of one mean would repeat the group's accuracy.
+    fewest_means = 1 if group is None else 2
+    observations = _main_observations(samples, reading, aggregation, fewest_means)
     return metric(name, reading, group, observations) if observations else None
 
 
 def compare_main_metric(before: Side, after: Side, name: str, group: str | None) -> MetricComparison | None:
-    """Compare the main metric of two runs, paired by observation; None for another metric.
+    """Compare the main metric of two runs, paired by observation; None for another metric. Raises NothingPairedError.
 
     An observation's effect is the change of its credit times the slope of the metric halfway between the runs. The
-    effects add up to the difference (of F1 except for a small rest). Raises NothingPairedError.
+    effects add up to the difference (of F1 except for a small rest).
     """
     aggregation = after.report.aggregation
     if not name or name != _main_name(aggregation):
@@ -138,7 +138,7 @@ def compare_main_metric(before: Side, after: Side, name: str, group: str | None)
     )
     if metric_before is None or metric_after is None or metric_halfway is None:
         raise NothingPairedError
-    # The effects add up to the difference. They are scaled by their number, because a paired comparison takes means.
+    # A paired comparison takes the mean of the effects, not their sum: each is multiplied by their number before.
     weights = {unit: len(metric_halfway.slopes) * slope for unit, slope in metric_halfway.slopes.items()}
     scaled_before, scaled_after = (
         {unit: weight * credit_of[unit] for unit, weight in weights.items()}
@@ -156,20 +156,20 @@ def _credits(side: Side, group: str | None) -> tuple[dict[str, float], dict[str,
 
 
 def _main_observations(
-    samples: list[SampleResult], reading: ReadingName, aggregation: Aggregation, fewest_parts: int
+    samples: list[SampleResult], reading: ReadingName, aggregation: Aggregation, fewest_means: int
 ) -> list[Observation]:
-    """Return one observation per task or unit; none if the metric averages fewer means than `fewest_parts`.
+    """Return one observation per task or unit; none if the metric averages fewer means than `fewest_means`.
 
     A value is a pseudo-value, `metric + n * influence`: the mean of all n is the metric, and their spread gives its
     standard error.
     """
     credits_, labels = _credits_and_groups(samples, reading)
 
-    def values_by_unit(bound: str) -> dict[str, float]:
-        numbers = {unit: getattr(credit, bound) for unit, credit in credits_.items()}
+    def values_by_unit(field: Literal["value", "low", "high"]) -> dict[str, float]:
+        numbers = {unit: getattr(credit, field) for unit, credit in credits_.items()}
         known = {unit: number for unit, number in numbers.items() if number is not None}
         aggregate = _aggregate(known, labels, aggregation.mean_over, aggregation)
-        if aggregate is None or aggregate.number_of_means < fewest_parts:
+        if aggregate is None or aggregate.number_of_means < fewest_means:
             return {}
         number = len(aggregate.influences)
         return {unit: aggregate.value + number * influence for unit, influence in aggregate.influences.items()}
@@ -192,7 +192,7 @@ def _credits_and_groups(
 
 
 def _observation(members: list[SampleResult], reading: ReadingName) -> Observation:
-    """Return the credit of a task, or of a unit of several tasks: whether all are correct, as a mean over rounds."""
+    """Return the mean credit of a task's samples; of a unit of several tasks, the share of rounds with all correct."""
     if all(member.qid == members[0].qid for member in members):
         return mean_of_samples(members, reading)
     return _all_correct_by_round(members, reading)
@@ -205,7 +205,7 @@ class _Aggregate(NamedTuple):
     slopes: dict[str, float]
     """The value's derivative by each observation's credit. The value is the sum of credits times slopes."""
     influences: dict[str, float]
-    """How much an observation's distance from its mean moves the value."""
+    """How much an observation's distance from its mean moves the value; their spread gives the standard error."""
     number_of_means: int
     """The number of means that it was made of."""
 
@@ -247,7 +247,7 @@ def _values_in_group(values: Mapping[str, float], labels: Mapping[str, frozenset
 
 
 def _mean(values: Mapping[str, float]) -> _Aggregate | None:
-    """Return the plain mean; None without values."""
+    """Return the plain mean; None without values. A value's influence is its share of the distance from the mean."""
     if not values:
         return None
     mean = sum(values.values()) / len(values)

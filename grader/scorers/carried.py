@@ -51,7 +51,7 @@ def _row_with_options_in_question(
     record: PredictionRecord, file: PredictionFile, benchmark: Benchmark
 ) -> tuple[Row, bool]:
     """Return the row as `_row` does, with the options of the record at the end of a question that has none."""
-    row, is_complete = _row(record, file, benchmark, "", "")
+    row, is_complete = _row(record, file, benchmark, letters="", options_column="")
     column = benchmark.columns.question or ""
     options, question = recorded_task_of(record, file, benchmark).options, str(row[column] or "")
     if options and not options_in(question):
@@ -62,7 +62,10 @@ def _row_with_options_in_question(
 def _row(
     record: PredictionRecord, file: PredictionFile, benchmark: Benchmark, letters: str, options_column: str
 ) -> tuple[Row, bool]:
-    """Return the task's row that a record carries, and whether it has a question, an answer, and options if needed."""
+    """Return the task's row that a record carries, and whether it has a question, an answer, and the options it needs.
+
+    `letters`: those of its options; without any, it needs none. `options_column`: see `carried_rows`.
+    """
     recorded_task, id_column = recorded_task_of(record, file, benchmark), benchmark.columns.id
     row: Row = {id_column: record.qid, **task_row_of(record)}  # the id's column is the first one
     row[id_column] = record.qid  # also where the record's own data has another id
@@ -84,7 +87,7 @@ def _add_options(row: Row, recorded_task: RecordedTask, letters: str, column: st
         return True
     if column:
         return bool(recorded_task.options)
-    has_columns = set(letters[:2]) <= row.keys()
+    has_columns = set(letters[:2]) <= row.keys()  # a task can have only two options
     row |= {letter: text for letter, text in recorded_task.options.items() if letter in letters and letter not in row}
     return has_columns or bool(recorded_task.options)
 

@@ -393,9 +393,9 @@ class Scorer(ABC, Generic[B, T]):
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None
     ) -> dict[str, float | None] | None:
-        """Return the value of each observation, in [0, 1] and in the report's order; None if it is unscored.
+        """Return observation -> value in [0, 1], or None if it is unscored, in the report's order.
 
-        None instead of all of them for a metric that is not a mean of observations.
+        For a metric that is not a mean of observations, return None.
         """
         observe = self.observe(name)
         if observe is None:

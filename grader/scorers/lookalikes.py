@@ -29,11 +29,7 @@ _SHARE = 0.9
 
 
 @contextlib.contextmanager
-def hinting(
-    declared: Benchmark,
-    file: PredictionFile,
-    data: Path | None,
-) -> Iterator[None]:
+def hinting(declared: Benchmark, file: PredictionFile, data: Path | None) -> Iterator[None]:
     """Add to an error about the data or the ids which other benchmark they look like."""
     try:
         yield
@@ -45,11 +41,7 @@ def hinting(
         raise DataUnavailableError(f"{error}\n{hint}") if hint else error from None
 
 
-def _other_benchmark_hint(
-    declared: Benchmark,
-    file: PredictionFile,
-    data: Path | None,
-) -> str:
+def _other_benchmark_hint(declared: Benchmark, file: PredictionFile, data: Path | None) -> str:
     """Return a question that suggests other benchmarks, or other data; empty if no other benchmark fits."""
     bundled = [benchmark for benchmark in declarations.bundled_benchmarks() if benchmark.id != declared.id]
     ids = [] if file.is_positional else [record.qid for record in file.records[:_MOST_IDS]]
@@ -65,13 +57,13 @@ def _other_benchmark_hint(
 
 
 def _likelier_benchmarks(declared: Benchmark, bundled: list[Benchmark], data: Path | None) -> list[str]:
-    """Return the other benchmarks whose columns the data has; none if the declared one explains them as well."""
-    # Data cannot look more like a benchmark that has no column of its own.
+    """Return the other benchmarks that fit the data's columns best; none if the declared one is among the best."""
+    # One that declares no further column cannot fit better.
     others = [benchmark for benchmark in bundled if not _declared_columns(benchmark) <= _declared_columns(declared)]
     columns = _columns_in_data(data, [declared, *others])
     candidates = [benchmark for benchmark in (declared, *others) if _has_columns(benchmark, columns)]
     columns_by_id = {benchmark.id: _declared_columns(benchmark) & columns for benchmark in candidates}
-    # One that has all of the data's columns that another one has, and more, is the likelier one.
+    # One that has all of the data's columns that another one has, and more, fits better.
     likeliest = [
         benchmark_id
         for benchmark_id, names in columns_by_id.items()

@@ -121,7 +121,7 @@ def metric(name: str, reading: ReadingName, group: str | None, observations: lis
 
 
 def _scored_values(observations: list[Observation]) -> list[tuple[float, Observation]]:
-    """Return the values of scored observations; of all, if unscored samples cannot change any."""
+    """Return the values of scored observations; of all, if low equals high in each: nothing unscored matters."""
     if all(one.low == one.high for one in observations):
         return [(one.low, one) for one in observations]
     return [(one.value, one) for one in observations if one.value is not None]
@@ -161,8 +161,9 @@ def mean_of_observations(parts: list[Observation]) -> Observation:
 def weight_observations(
     observations: list[Observation], bound_weights: list[int], value_weights: list[int] | None = None
 ) -> list[Observation]:
-    """Return observations whose plain mean is the weighted mean of the given ones. They can be outside of [0, 1].
+    """Return observations whose plain mean, which intervals and tests need, is the weighted mean of the given ones.
 
+    Their values can be outside of [0, 1].
     `bound_weights`: the weights of low and high, which count all samples of an observation.
     `value_weights`: the weights of the values, which count the scored samples; without them, each
     observation is scored as a whole or not at all.

@@ -91,7 +91,7 @@ class Number(NamedTuple):
             (kind, factor), (other_kind, other_factor) = measure, other_measure
             amounts = self.value * factor, other.value * other_factor
             return kind == other_kind and math.isclose(*amounts, rel_tol=max(_RELATIVE, tolerance))
-        # "5 M" can be five million.
+        # "5 M" can be five million, so it is not the same as "5 birds".
         if (self.unit in _SIGNS_OF_SCALE) != (other.unit in _SIGNS_OF_SCALE):
             return False
         return self.same_number(other, tolerance) or self._is_same_share(other)
@@ -126,7 +126,7 @@ _INTEGER = Pattern(r"[-+]?\d{1,400}")
 
 
 def _measure(unit: str) -> tuple[str, float] | None:
-    """Return the kind of measure of a unit and its factor; None for other words. Compound units have a kind each."""
+    """Return the kind of measure of a unit and its factor; None for other words. "km/h" is a kind of its own."""
     if "/" in unit or unit[-1:] in ("2", "3"):
         return (unit, 1.0) if _measure(unit.partition("/")[0].rstrip("23")) else None
     for spelling in (unit, unit.removesuffix("s"), unit.lower().removesuffix("s")):
@@ -312,9 +312,10 @@ def _value_of_digits(digits: str) -> float:
     comma is decimal.
     """
     integer, comma, _ = digits.partition(",")
+    last_group = digits.rpartition(",")[2].partition(".")[0]
     if digits.count(".") > 1 or (comma and "." in integer):
         digits = digits.replace(".", "")
-    elif comma and not digits.startswith("0") and len(digits.rpartition(",")[2].partition(".")[0]) == 3:
+    elif comma and not digits.startswith("0") and len(last_group) == 3:
         digits = digits.replace(",", "")
     return float(digits.replace(",", ".")[:_MOST_DIGITS])
 
@@ -366,7 +367,10 @@ def numbers_in(text: str) -> Iterator[Number]:
 
 
 def _number_of_match(match: re.Match[str], text: str) -> Number | None:
-    """Return the number of a match with its sign and unit; None for a part of something longer."""
+    """Return the number of a match with its sign and unit; None for a part of something longer.
+
+    The unit is any word behind it ("3 birds"); only a unit of measurement can touch it ("3kg", not "3D").
+    """
     before = text[max(0, match.start() - _REACH_BEFORE) : match.start()]
     behind = text[match.end() : match.end() + _REACH_BEHIND]
     lead = _LEAD.search(before, max(0, len(before) - _LONGEST_LEAD))
@@ -381,7 +385,7 @@ def _number_of_match(match: re.Match[str], text: str) -> Number | None:
     if is_in_word or is_pair or _is_part_of_what_precedes(lead) or _PART_AFTER.match(behind_measure):
         return None
     value = _value(match)
-    if lead["money"] and unit in _SIGNS_OF_SCALE:  # "$3M": no metres
+    if lead["money"] and unit in _SIGNS_OF_SCALE:  # "$3M": three million, not metres
         value, unit = value * _SIGNS_OF_SCALE[unit], ""
     if lead["money"] and not is_measure:  # "$3"
         unit = _unit_name(lead["money"].strip())
@@ -398,7 +402,7 @@ def _is_negative(lead: re.Match[str]) -> bool:
 
 
 def _is_part_of_what_precedes(lead: re.Match[str]) -> bool:
-    """Whether a number with this sign is a part of an expression, a range, a list or a label."""
+    """Whether a number is a part of an expression, a range, a list or a label; `lead`: its sign and currency."""
     before = lead.string[: lead.start()]
     if lead["sign"] and before[-1:].isalnum():  # x-3
         return True
@@ -421,7 +425,7 @@ _TAIL = Pattern(r"[ -]?[%°€£¥¢$]?(?:[^\W\d]+(?:[\^/·²³{}'-]?\w+[}]?)*)?
 
 @lru_cache(4096)
 def as_number(text: str) -> Number | None:
-    """Return the number that a text consists of, perhaps with a unit of a few words; None if it says more."""
+    """Return the number that a text consists of, perhaps behind "about" and before a unit; None if it says more."""
     body = simplify_numbers(text).strip(" \t\n\"',:*_")
     if not body or len(body) > _LONGEST:
         return None

@@ -55,7 +55,7 @@ def with_oddities(samples: Iterable[SampleResult], oddities: Oddities) -> list[S
 
 
 def _with_oddities(sample: SampleResult, oddities: Oddities) -> SampleResult:
-    """Return a sample with its filter and the first that applies: a broken row, a failure, what the log says."""
+    """Do what `with_oddities` does; of a broken row, a failure, and what the log says, the first counts."""
     key = sample.qid, sample.sample
     if sample.careful.outcome is Outcome.NOT_JUDGED:
         return sample
@@ -114,7 +114,7 @@ def with_families(samples: Iterable[SampleResult], tasks: Mapping[str, Task], co
 
 
 def family_of(task: Task, columns: Columns) -> str:
-    """Return the family of a task; empty if it is a family of its own."""
+    """Return the family of a task, whose tasks are variants of one; empty if it is no variant."""
     value = task.row.get(columns.cluster or "")
     if value is None or value == "":
         return ""

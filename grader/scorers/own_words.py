@@ -174,7 +174,10 @@ _SAME_QUESTION = 0.9
 
 
 def without_other_questions(text: str, question: str, answers: re.Pattern[str] | None = None) -> str:
-    """Blank other questions with their answers. The part behind a repetition of this question stays, else the first."""
+    """Blank other questions with their answers. The part behind a repetition of this question stays, else the first.
+
+    With `answers`, only headings behind its first match count.
+    """
     start = 0
     if answers is not None:
         answer = answers.search(text.lower())
@@ -188,11 +191,14 @@ def without_other_questions(text: str, question: str, answers: re.Pattern[str] |
 
 
 def _span_of_question(text: str, question: str, headings: list[tuple[int, int]]) -> tuple[int, int]:
-    """Return the span of the part that answers this question; `headings`: (start, end) of each question's heading."""
+    """Return the span of the part behind the heading that repeats this question, else of what is before all headings.
+
+    `headings`: (start, end) of each question's heading.
+    """
     ends = [start for start, _ in headings[1:]] + [len(text)]
     question_words = frozenset(_WORDS.findall(question.lower()))
     for (_, start), end in zip(headings, ends, strict=True):
-        # So many characters hold the question, even with more blanks and marks. What follows is its answer.
+        # The question has room in so many characters, even with more blanks and marks; its answer comes behind it.
         if _begins_with_question(text[start : min(end, start + 2 * len(question) + 40)], question_words):
             return start, end
     before_first = headings[0][0]
@@ -202,7 +208,7 @@ def _span_of_question(text: str, question: str, headings: list[tuple[int, int]])
 
 
 def _begins_with_question(piece: str, question_words: frozenset[str]) -> bool:
-    """Whether a piece begins with a question, given by its words; "the second largest" is not "the largest"."""
+    """Whether a piece has nearly all words of a question, and its first sentence few others, such as "second"."""
     words = frozenset(_WORDS.findall(piece.lower()))
     sentence = piece.lower().lstrip().partition("?" if "?" in piece else "\n")[0]
     first_words = frozenset(_WORDS.findall(sentence))
@@ -233,8 +239,8 @@ def sentences_in(text: str) -> list[tuple[int, int]]:
         if body := text[first:end].strip(" \t\n*_"):
             first = text.index(body, first)
             spans.append((first, first + len(body)))
-        elif mark and mark.end() >= end:  # the full stop of "1." ends no sentence
-            continue
+        elif mark and mark.end() >= end:
+            continue  # the full stop of "1." ends no sentence: the item goes on
         start = end
     return spans
 

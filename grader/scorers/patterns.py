@@ -45,8 +45,8 @@ else:
 def pattern_of_wordings(form: str, flags: int = 0, **lines: Lines) -> re.Pattern[str]:
     r"""Return a pattern that has, for each `<name>` in its form, the lines of that name as alternatives.
 
-    `pattern_of_wordings(r"\b<verb> b", verb={"choose": 7, "take": 9})` is the pattern `\b(?:choose|take) b`. It keeps
-    its form and lines, so that `make counts` can leave out one line at a time.
+    `pattern_of_wordings(r"\b<verb> b", verb={"choose": 7, "take": 9})` is the pattern `\b(?:choose|take) b`; `Lines`
+    explains the numbers. It keeps its form and lines, so that `make counts` can leave out one line at a time.
     """
     expression = form
     for name, alternatives in lines.items():

@@ -72,10 +72,10 @@ def claims(reply: OwnWords) -> list[Claim]:
 def _claims(reply: OwnWords) -> list[Claim]:
     """Return containers and marks, and what is declared or chosen in words outside of them."""
     in_containers = [*_containers(reply), *_marks(reply)]
-    declarations = [*_declarations(reply), *_declarations_before_form(reply)]
+    declarations = [*_declarations(reply), *_declarations_with_content_before(reply)]
     last_form = max((claim.outer_span[0] for claim in (*in_containers, *declarations)), default=0)
     after = max(0, last_form - _NEAR_FORM)  # what is chosen long before the last form does not count
-    choices = [*_choices(reply, after), *_choices_before_form(reply, after)]
+    choices = [*_choices(reply, after), *_choices_with_content_before(reply, after)]
     spans = [claim.outer_span for claim in in_containers]
     outside_containers = [
         claim
@@ -132,6 +132,7 @@ def _containers(reply: OwnWords) -> Iterator[Claim]:
 
 
 def _boxes(text: str) -> list[Claim]:
+    """Return the boxes; those with only "and", a comma or "x =" between them are one answer."""
     boxes: list[Claim] = []
     for match in deque(_BOX.finditer(text), _MAX_CLAIMS):
         start, end = match.end(), _closing_position(text, match.end() - 1)
@@ -224,7 +225,7 @@ def _declarations(reply: OwnWords) -> Iterator[Claim]:
         )  # fmt: skip
 
 
-def _declarations_before_form(reply: OwnWords) -> Iterator[Claim]:
+def _declarations_with_content_before(reply: OwnWords) -> Iterator[Claim]:
     """Yield the last sentence before "is the answer"."""
     for form in deque(wordings.DECLARED.finditer(reply.unmarked_lower), _MAX_CLAIMS):
         if span := _content_before(reply, form.start(), _SUBJECT):
@@ -245,7 +246,7 @@ def _choices(reply: OwnWords, after: int) -> Iterator[Claim]:
                 yield Claim(form, form, *content, outer_span, is_final=is_correction)
 
 
-def _choices_before_form(reply: OwnWords, after: int) -> Iterator[Claim]:
+def _choices_with_content_before(reply: OwnWords, after: int) -> Iterator[Claim]:
     """Yield the last sentence before each "is correct" that stands behind the position `after`."""
     for words in deque(wordings.CHOSEN.finditer(reply.unmarked_lower, after), _MAX_CLAIMS):
         span = _content_before(reply, words.start(), _CLAUSE)
@@ -264,7 +265,7 @@ def _content_after(reply: OwnWords, form_end: int) -> tuple[int, int] | None:
     """Return the span of what follows a form, up to the end of the sentence or quotation; None if it is a question."""
     opening = _OPENS.match(reply.unmarked_lower, form_end)
     start = opening.end() if opening else form_end
-    quoted = _QUOTED.match(reply.text, start - 1) if start > form_end else None
+    quoted = _QUOTED.match(reply.text, start - 1) if start > form_end else None  # the opening has its first mark
     if quoted:
         return quoted.span(1)
     stop = _END.search(reply.unmarked_lower, start, start + _MAX_LENGTH + 1)
@@ -314,26 +315,27 @@ def fields(reply: OwnWords) -> dict[str, list[Claim]]:
 
 
 def _headings(lower: str) -> list[re.Match[str]]:
-    """Return the headings of fields in order; one with a short name only where no heading has the full name."""
+    """Return the headings in order. A short name ("Reason") counts only without a full one ("Error Reason")."""
     # Of two headings with one end, that of a whole line counts: it begins with the marks before the name.
     patterns = (wordings.FIELDS_INLINE, wordings.FIELDS)
     by_end = {match.end(): match for pattern in patterns for match in pattern.finditer(lower)}
-    full_names = {match.lastgroup for match in by_end.values()} & {"verdict", "step", "reason"}
-    headings = [m for m in by_end.values() if m.lastgroup in full_names or _field_name(m) not in full_names]
+    with_full_name = {match.lastgroup for match in by_end.values()} & {"verdict", "step", "reason"}
+    headings = [m for m in by_end.values() if m.lastgroup in with_full_name or _field_name(m) not in with_full_name]
     return sorted(headings, key=lambda heading: heading.start())
 
 
 def _without_other_verdicts(lower: str, headings: list[re.Match[str]]) -> list[re.Match[str]]:
-    """Leave out verdicts behind all steps, which are about something else, such as the repaired solution.
+    """Leave out verdicts behind the last step, which are about something else, such as the repaired solution.
 
-    Only if the first verdict stands before them. Verdicts behind a withdrawal stay.
+    They stay if no verdict stands before the last step, and behind a withdrawal.
     """
     verdicts, steps = ([h for h in headings if _field_name(h) == name] for name in ("verdict", "step"))
     if not verdicts or not steps or verdicts[0].start() > steps[-1].start():
         return headings
-    withdrawal = wordings.WITHDRAWS.search(lower, steps[-1].start())
+    last_step = steps[-1].start()
+    withdrawal = wordings.WITHDRAWS.search(lower, last_step)
     end = withdrawal.start() if withdrawal else len(lower)
-    others = [verdict for verdict in verdicts if steps[-1].start() < verdict.start() <= end]
+    others = [verdict for verdict in verdicts if last_step < verdict.start() <= end]
     return [heading for heading in headings if heading not in others]
 
 
@@ -384,7 +386,7 @@ _SCORE_OF_HINT = 0.3
 
 
 def _answer_score(reply: OwnWords, span: tuple[int, int]) -> float:
-    """Return how well a sentence answers: the share of the question's words that it has, and 1 more if it concludes."""
+    """Return how well a sentence answers: its share of the question's words, 1 if it concludes, a little for hints."""
     start, end = span
     share = len(reply.question_words & content_words(reply.text[start:end])) / (len(reply.question_words) or 1)
     concludes = wordings.CONCLUDES.match(reply.lower, start) is not None

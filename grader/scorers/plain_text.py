@@ -46,15 +46,17 @@ def _plain_char(char: str) -> str:
             return chr(ord("A") + code - start)
     if char in _PUNCTUATION:
         return _PUNCTUATION[char]
-    if unicodedata.category(char) in ("Cf", "Cc") or 0xFE00 <= code <= 0xFE0F or code == 0x20E3:
+    is_variation = 0xFE00 <= code <= 0xFE0F or code == 0x20E3  # of the character before it, such as a key around it
+    if unicodedata.category(char) in ("Cf", "Cc") or is_variation:
         return char if char in "\n\t" else " "
     if (char.isdigit() or char in "\u207a\u207b") and unicodedata.decomposition(char).startswith("<super>"):
         return char  # 10⁶ is not 106
     folded = unicodedata.normalize("NFKC", char)
     if len(folded) == 3 and folded[0] + folded[2] == "()":
         folded = folded[1]
-    # Lower-casing must not change the length either; it would only for the dotted capital I.
-    return "I" if folded == "İ" else folded if len(folded) == 1 else char
+    if folded == "İ":
+        return "I"  # the only one whose length lower-casing would change
+    return folded if len(folded) == 1 else char
 
 
 _PLAIN = _Plain()

@@ -68,21 +68,21 @@ def check_output(name: str, output: ScorerOutput) -> None:
     if name in _BUILT_IN:
         return
     kind = scorer(name)
-    facts = [(output.facts, "run_facts"), *((sample.facts, "sample_facts") for sample in output.samples)]
-    for found, member in facts:
-        if found is not UNSET and type(found) is not getattr(kind, member):
-            raise UsageError(f"The scorer {name!r} does not name {type(found).__name__} as its `{member}`.")
+    all_facts = [(output.facts, "run_facts"), *((sample.facts, "sample_facts") for sample in output.samples)]
+    for facts, attribute in all_facts:
+        if facts is not UNSET and type(facts) is not getattr(kind, attribute):
+            raise UsageError(f"The scorer {name!r} does not name {type(facts).__name__} as its `{attribute}`.")
     for sample in output.samples:
         for reading in READINGS:
             if not sample.reading(reading).is_scored:
                 continue
             values = {"credit": sample.reading(reading).points}
-            values |= {metric: value(sample, reading) for metric, value in kind.sample_values.items()}
-            for what, value in values.items():
+            values |= {metric: value_of(sample, reading) for metric, value_of in kind.sample_values.items()}
+            for value_name, value in values.items():
                 if not (isinstance(value, (int, float)) and 0 <= value <= 1):
                     where = f"{sample.qid} #{sample.sample} ({reading})"
                     raise UsageError(
-                        f"The scorer {name!r} gives {where} the {what} {value!r}, which is not from 0 to 1."
+                        f"The scorer {name!r} gives {where} the {value_name} {value!r}, which is not from 0 to 1."
                     )
 
 

@@ -31,7 +31,7 @@ def rows_of(
     *,
     wanted: ColumnSet | None = None,
 ) -> Rows:
-    """Load the rows of a split. Raises the same errors as `load`."""
+    """Load the rows of a split. `given` is the path of `--data`; `wanted` and the errors are those of `load`."""
     rows = scorer.load_scorer_rows(benchmark, split, given)
     if rows is not None:
         return rows
@@ -91,9 +91,9 @@ def groups_of(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, str | l
 
 
 def _check_sources(declared: Benchmark, tasks: Mapping[str, Task], rows: Rows) -> None:
-    """Raise InputError if no task has the source column of a derived group that has a default, or that is needed.
+    """Raise InputError if no task has the source column of a derived grouping that has a default: all would get it.
 
-    Without the column, all tasks would get the default. The main metric needs its groups.
+    Also if the main metric needs the grouping.
     """
     needed = [name for name, group in declared.derived.items() if group.otherwise or name in declared.main_groupings]
     sources = {name: declared.derived[name].source for name in needed}

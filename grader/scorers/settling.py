@@ -60,7 +60,7 @@ def settle(
     1. Claims that are withdrawn ("Wait, no") do not count.
     2. If the last container or mark has no value, the reply says nothing: it is returned with the value None.
     3. The last of the strong claims with a value counts, or of the weak ones behind them.
-    4. Else the prose counts that stands behind a last declaration without a value ("the answer is as follows").
+    4. Else the prose counts; if the last declaration has no value ("the answer is as follows"), the prose behind it.
 
     `must_match_question`: whether the words before an answer must show that it is to this question. Letters need that:
     answers to other questions are the same letters.
@@ -68,35 +68,40 @@ def settle(
     withdrawn_end = end_of_withdrawn_part(reply.lower)
     current_claims = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn_end]
     strong_claims = [claim for claim in current_claims if claim.form in _STRONG]
-    with_value, without_value = _forms_with_value(reply, strong_claims, read_value)
-    if without_value is not None and without_value.form != "declaration":
-        return Settled(without_value, None)
+    with_value, failed_form = _forms_with_value(reply, strong_claims, read_value)
+    if failed_form is not None and failed_form.form != "declaration":
+        return Settled(failed_form, None)
     if with_value:
         end_of_forms = with_value[-1].claim.outer_span[1]
     else:
-        end_of_forms = 0 if without_value is None else _start_behind_declaration(reply, without_value)
+        end_of_forms = 0 if failed_form is None else _start_behind_declaration(reply, failed_form)
     with_value += _weak_with_value(reply, current_claims, with_value, end_of_forms, read_value)
     if with_value and must_match_question:
         with_value = _answers_to_question(reply, with_value, is_same_value)
     if with_value:
         return _last(reply, with_value, is_same_value)
     settled = _settle_prose(reply, max(withdrawn_end, end_of_forms), read_value, is_same_value)
-    return Settled(without_value, None) if settled is None and without_value is not None else settled
+    if settled is None and failed_form is not None:
+        return Settled(failed_form, None)
+    return settled
 
 
 def _weak_with_value(
     reply: OwnWords,
     current_claims: list[Claim],
     strong: list[Settled[Value]],
-    end: int,
+    end_of_forms: int,
     read_value: Callable[[Claim], Value | None],
 ) -> list[Settled[Value]]:
-    """Return choices and conclusions with a value that stand behind the strong forms, or correct the last one."""
+    """Return choices and conclusions with a value that stand behind the strong forms, or correct the last one.
+
+    A reply that ends in a loop makes no choice. Without strong forms, `_settle_prose` reads sentences that conclude.
+    """
     weak: list[Claim] = []
     if not reply.loops:
-        weak += [c for c in current_claims if c.form in _WEAK and (c.start >= end or _corrects(c, strong))]
+        weak += [c for c in current_claims if c.form in _WEAK and (c.start >= end_of_forms or _corrects(c, strong))]
     if strong:
-        weak += conclusions(reply, end)
+        weak += conclusions(reply, end_of_forms)
     weak.sort(key=lambda claim: claim.outer_span)
     return [Settled(claim, content) for claim in weak if (content := read_value(claim)) is not None]
 
@@ -119,9 +124,9 @@ def settle_fields(
     3. If the last claim with a value is withdrawn behind it, the prose behind the withdrawal counts.
     4. Else this claim counts; without one, the prose.
     """
-    with_value, without_value = _forms_with_value(reply, _after_withdrawal(reply, field_claims), read_value)
-    if without_value is not None:
-        return Settled(without_value, None)
+    with_value, failed_form = _forms_with_value(reply, _after_withdrawal(reply, field_claims), read_value)
+    if failed_form is not None:
+        return Settled(failed_form, None)
     if not with_value:
         return _settle_prose(reply, 0, read_value, is_same_value)
     withdrawn_end = end_of_withdrawn_part(reply.lower)
@@ -142,7 +147,10 @@ def _after_withdrawal(reply: OwnWords, field_claims: list[Claim]) -> list[Claim]
 
 
 def _start_behind_declaration(reply: OwnWords, declaration: Claim) -> int:
-    """Return from where the prose behind a declaration without a value is read; its next lines belong to it."""
+    """Return where the prose begins that is read in place of a declaration without a value.
+
+    It is behind the declaration, whose content on the same line has no value; content on the next line is prose itself.
+    """
     if declaration.is_denied:  # "The answer is not listed, but it is closest to B.": its own sentence, too
         return max((start for start, _ in reply.sentences if start <= declaration.start), default=0)
     is_on_next_line = "\n" in reply.text[declaration.outer_span[0] : declaration.start]
@@ -161,10 +169,11 @@ def _settle_prose(
     other, and then say nothing; a single sentence can be about something else.
     """
     for tier in (first_and_last_line(reply), body(reply)):
-        behind = [
-            (claim, claim._replace(start=max(claim.start, after))) for claim in tier if claim.outer_span[1] > after
-        ]
-        with_value = [Settled(claim, content) for claim, part in behind if (content := read_value(part)) is not None]
+        with_value: list[Settled[Value]] = []
+        for claim in tier:
+            part_behind = claim._replace(start=max(claim.start, after))
+            if claim.outer_span[1] > after and (content := read_value(part_behind)) is not None:
+                with_value.append(Settled(claim, content))
         if with_value and _are_same(with_value, is_same_value):
             return with_value[-1]
     for claim in sentences(reply):
@@ -180,7 +189,7 @@ def _are_same(valued: list[Settled[Value]], is_same_value: Callable[[Value, Valu
 def _forms_with_value(
     reply: OwnWords, forms: list[Claim], read_value: Callable[[Claim], Value | None]
 ) -> tuple[list[Settled[Value]], Claim | None]:
-    """Return (the forms with a value, None), or ([], the last form) if that one has no value but should have one."""
+    """Return the forms with a value, and None; if the last form should have a value but has none, [] and this form."""
     contents = [(claim, None if claim.is_denied else read_value(claim)) for claim in forms]
     with_value = [Settled(claim, content) for claim, content in contents if content is not None]
     if forms and contents[-1][1] is None and _needs_value(reply, forms[-1], has_earlier_value=bool(with_value)):
@@ -189,9 +198,10 @@ def _forms_with_value(
 
 
 def _needs_value(reply: OwnWords, last: Claim, *, has_earlier_value: bool) -> bool:
-    """Whether a last form without a value means that the reply has no answer, although earlier forms have one.
+    """Whether the last form, which has no value, means that the reply has no answer.
 
-    "The answer is not C" behind an answer leaves nothing open, and what stands before "is the answer" can be any words.
+    Not if it is empty, or if its content, which can be any words, stands before "is the answer". Behind an answer, a
+    declaration does only if it leaves the answer open: "The answer is not C" does not.
     """
     is_empty = last.start == last.end and not last.is_cut
     if last.is_before or is_empty:
@@ -235,17 +245,17 @@ def _answers_to_question(
         return valued
     question_words = frozenset(_TOKEN.findall(reply.question.lower()))
     starts = [0, *(settled.claim.outer_span[1] for settled in valued)]
-    texts = [reply.lower[start : settled.claim.outer_span[0]] for start, settled in zip(starts, valued, strict=False)]
-    overlaps = [len(question_words & set(_TOKEN.findall(text))) for text in texts]
+    before = [reply.lower[start : settled.claim.outer_span[0]] for start, settled in zip(starts, valued, strict=False)]
+    overlaps = [len(question_words & set(_TOKEN.findall(words))) for words in before]
     if max(overlaps) < _WORDS_IN_COMMON:
-        is_list_of_answers = len(valued) > 2 and not any(map(_is_reasoning, texts))
+        is_list_of_answers = len(valued) > 2 and not any(map(_is_reasoning, before))
         return valued[-1:] if is_list_of_answers else valued
     answers: list[Settled[Value]] = []
-    answers_question = False
-    for settled, text, overlap in zip(valued, texts, overlaps, strict=True):
-        is_on_question = overlap >= _WORDS_IN_COMMON or (overlap > 0 and _is_reasoning(text))
-        answers_question = is_on_question or (answers_question and _is_on_same_question(text))
-        if answers_question:
+    is_answer = False
+    for settled, words, overlap in zip(valued, before, overlaps, strict=True):
+        names_question = overlap >= _WORDS_IN_COMMON or (overlap > 0 and _is_reasoning(words))
+        is_answer = names_question or (is_answer and _is_on_same_question(words))
+        if is_answer:
             answers.append(settled)
     return answers
 

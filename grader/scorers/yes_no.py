@@ -82,7 +82,10 @@ _HEDGES = Pattern(
 
 
 def read_yes_or_no(reply: OwnWords, claim: Claim) -> str | None:
-    """Return "yes" or "no", as a claim says; None if it says neither."""
+    """Return "yes" or "no", as a claim says; None if it says neither.
+
+    A line or a clause behind "so" is read only together with all sentences, as the body: another can say the opposite.
+    """
     if claim.is_cut or claim.form in ("line", "conclusion"):
         return None
     if claim.form == "body":
@@ -116,11 +119,11 @@ def _content_polarity(reply: OwnWords, claim: Claim) -> bool | None:
     content = without_markup(reply.text[claim.start : claim.end]).lower().translate(_QUOTES)
     question: str | None = reply.question.lower()
     if REFUSES.search(content):
-        choice = NEVERTHELESS.search(content)
-        if choice is None:
+        nevertheless = NEVERTHELESS.search(content)
+        if nevertheless is None:
             question = None  # a refusal is no statement: only the words yes and no count
         else:
-            content = content[choice.end() :]
+            content = content[nevertheless.end() :]
     return polarity(_HEDGES.sub("", content).strip(" \t\n'"), question)
 
 
@@ -136,7 +139,8 @@ def polarity(reply: str, question: str | None) -> bool | None:
     stated = _statement_polarity(reply, question or "") if is_statement else None
     if not answers:
         return stated
-    if len({m.lastgroup for m in answers}) > 1 and not RECONSIDERED.search(reply, answers[-2].end(), answers[-1].end()):
+    says_both = len({answer.lastgroup for answer in answers}) > 1
+    if says_both and not RECONSIDERED.search(reply, answers[-2].end(), answers[-1].end()):
         return None
     agrees = answers[-1].lastgroup == "yes"
     return None if agrees and stated is False else agrees
@@ -168,7 +172,7 @@ _Polarity = Literal["yes", "no", "open", "unrelated"]
 
 
 def _clause_polarity(clause: str, question_words: list[str], earlier: list[str], *, has_pronoun: bool) -> _Polarity:
-    """Return what a clause says of what was asked.
+    """Return what a clause says of what was asked; "open" if only that it may be so, or if it has two negations.
 
     `earlier`: the words of the clauses before it. They have the subject of a clause that begins with "not": "a man is
     sitting, not standing".

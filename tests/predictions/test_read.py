@@ -319,7 +319,7 @@ def test_unknown_qids_get_the_nearest_known_one() -> None:
     check = compare_qids(file, known)
     assert check.unknown == ["Q1", "question-17", "0241", "999", "zzz"]
     assert check.missing == ["q1", "q3", "question_17", "241"]
-    assert unknown_qid_messages(file, check, known, unit="question") == [
+    assert unknown_qid_messages(file, check, known, noun="question") == [
         'preds.json:1: $.qid: the benchmark has no question "Q1"; did you mean "q1"?',
         'preds.json:3: $.qid: the benchmark has no question "question-17"; did you mean "question_17"?',
         'preds.json:4: $.qid: the benchmark has no question "0241"; did you mean "241"?',
