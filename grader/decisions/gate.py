@@ -341,7 +341,7 @@ def _decide_worst_and_best(
     """
     worst, best = map(decide, shifts)
     if worst.state == best.state:
-        # The decision that holds in both cases: the p value of a failure is that of the best case.
+        # The case in which this state is harder to reach: the worst if it is met, else the best.
         decision = worst if worst.state == "met" else best
         return msgspec.structs.replace(decision, reason=decision.reason + bounds)
     unscored = [

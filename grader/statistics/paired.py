@@ -34,8 +34,8 @@ DECIMALS = 12
 def permutation_p_value(changes: Sequence[float]) -> float:
     """Return the two-sided p value of changes that are not 0, if each had either sign with probability 1/2.
 
-    Changes that are multiples of one size (shares of m samples: 1/m) are counted in this size. Others are rounded to
-    multiples of a small one first, which keeps the test exact: it is that of the rounded changes.
+    Changes with a small common denominator (shares of m samples: m) are scaled to whole numbers. Others are rounded to
+    multiples of a small number first, which keeps the test exact: it is that of the rounded changes.
     """
     import numpy as np
 

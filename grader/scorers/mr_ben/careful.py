@@ -178,7 +178,7 @@ def _reason(reply: OwnWords, raw_text: str, claim: Claim) -> str | None:
 
 
 def _claim_text(reply: OwnWords, raw_text: str, claim: Claim) -> str:
-    """Return a claim as it is written in `raw_text`, the text that was read; a JSON text is decoded."""
+    """Return a claim as it is written in `raw_text`, the text that was read; behind a JSON key, the text is decoded."""
     written = raw_text[claim.start : claim.start + len(reply.text[claim.start : claim.end].rstrip())]
     if claim.rule == "field":
         try:
