@@ -242,8 +242,11 @@ def test_a_task_whose_references_own_comparison_was_lost_is_lost_with_the_reason
     task = msgspec.structs.replace(make("plain", "def solution(a):", "", {}, REFERENCE), cases=cases)
     with Spool() as spool:
         pipeline = Pipeline({"plain": task}, job_runner(pool), spool, LIMITS, PROTOCOL)
-        pipeline.prepare(["plain"])
-    assert pipeline.states == {"plain": NotPrepared("its reference solution was not judged: the sandbox died")}
+        (verdict,) = pipeline.verdicts([Candidate(qid="plain", source="aaa")]).values()
+    why = "its reference solution was not judged: the sandbox died"
+    assert pipeline.states == {"plain": NotPrepared(why)}
+    assert verdict.readings is not None
+    assert verdict.readings.careful.detail == f'task "plain": {why}'
 
 
 @pytest.mark.parametrize(("first", "asked"), [("1", [["1", "2", "3"], ["2", "3"]]), ("9", [["1", "2", "3"]])])

@@ -87,7 +87,7 @@ class InputTasks:
             raise InputError([f"task {quoted(qid)}: its reference solution {broken[qid]}" for qid in qids[:MAX_NAMED]])
 
     def _state_from_data(self, qid: str) -> State:
-        """Return the state of a task whose outputs are in the data."""
+        """Return the state of a task whose outputs are in the data. If all are null, it is judged officially only."""
         cases = self._cases(qid)
         assert cases.outputs is not None
         answers = tuple(map(values.reply, cases.outputs)) if cases.function else cases.outputs
@@ -259,10 +259,10 @@ class InputTasks:
         """Return the verdict on a candidate without answers; None if it has all of them."""
         if self._states.judgeable(candidate.qid) is None:
             state = self._states.get(candidate.qid)
-            reason = state.reason if isinstance(state, (BrokenReference, NotPrepared)) else "it was not prepared"
-            return Verdict(
-                readings=outputs.unjudged_readings(f"task {quoted(candidate.qid)}: its reference solution {reason}")
-            )
+            why = state.reason if isinstance(state, NotPrepared) else "it was not prepared"
+            if isinstance(state, BrokenReference):
+                why = f"its reference solution {state.reason}"
+            return Verdict(readings=outputs.unjudged_readings(f"task {quoted(candidate.qid)}: {why}"))
         errors = (self._collector.answers[variant].infrastructure_error for variant in self._variants(candidate))
         error = next(filter(None, errors), "")
         return Verdict(readings=outputs.unjudged_readings(error)) if error else None
