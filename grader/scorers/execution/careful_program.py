@@ -270,11 +270,11 @@ def _best_script(pieces: Sequence[_Piece], wanted: WantedProgram) -> str | None:
     It calls something, itself or in what it needs of the other pieces.
     """
     ranks: list[tuple[bool, _Origin, int]] = []
-    defined = bound_names(statement for piece in pieces for statement in piece.body)
+    names_of_pieces = bound_names(statement for piece in pieces for statement in piece.body) - wanted.available
     for number, piece in enumerate(pieces):
         if has_outer_return(ast.Module([statement.node for statement in piece.body], [])):
             continue
-        needs_others = bool(undefined_names(piece.body) & defined - wanted.available)
+        needs_others = bool(undefined_names(piece.body) & names_of_pieces)
         program = _with_dependencies(pieces, number, wanted) if needs_others else piece.body
         if has_calls(statement.node for statement in program):
             is_complete = not needs_others and reads_and_prints(program)
@@ -370,18 +370,18 @@ def _stub_with_body(stub: str, body: str, names: tuple[str, ...], budget: Budget
         return None  # a program, and not a body
     indentation = last_line[: len(last_line) - len(last_line.lstrip())] + "    " * last_line.endswith(":")
     indented = textwrap.indent(textwrap.dedent(body), indentation)
-    line_count = len(stub.strip().split("\n"))
+    stub_lines = len(stub.strip().split("\n"))
     for form in dict.fromkeys((body, indented, indentation + body.lstrip())):
-        for source in code_spans(stub + form, budget, begun_by=line_count):
+        for source in code_spans(stub + form, budget, begun_by=stub_lines):
             tree = cached_tree(source)
-            if tree is not None and _is_completed_by_body(tree, names, line_count):
+            if tree is not None and _is_completed_by_body(tree, names, stub_lines):
                 return source
     return None
 
 
-def _is_completed_by_body(tree: ast.Module, names: tuple[str, ...], line_count: int) -> bool:
-    """Whether one of the names is defined by code that begins in the first lines and ends after them."""
-    goes_on = any(node.lineno <= line_count < (node.end_lineno or 0) for node in tree.body)
+def _is_completed_by_body(tree: ast.Module, names: tuple[str, ...], stub_lines: int) -> bool:
+    """Whether one of the names is defined, and a statement goes on after the stub, which has so many lines."""
+    goes_on = any(node.lineno <= stub_lines < (node.end_lineno or 0) for node in tree.body)
     definitions = _definitions(tree.body)
     defines_one = any(name in definitions and has_body(definitions[name]) for name in names)
     return goes_on and defines_one and not has_outer_return(tree)

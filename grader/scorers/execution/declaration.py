@@ -128,6 +128,7 @@ class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fi
         program = (columns.signature, columns.prompt, columns.entry_point, columns.tests, columns.solution)
         inputs = (columns.more_inputs, columns.tolerance, *columns.cases, columns.checker, columns.setup)
         nested = (columns.inputs, columns.outputs, columns.function)
+        # `tests.input` is a field of the column `tests`, or a column itself.
         inputs += tuple(part for name in nested if name for part in (name, name.partition(".")[0]))
         limits = columns.timeout, columns.memory
         display = columns.id, columns.question, columns.split, *columns.groups, columns.cluster

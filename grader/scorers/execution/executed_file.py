@@ -75,7 +75,7 @@ def read_samples(records: list[Record], protocol: ExecutionProtocol) -> list[Sam
     samples = []
     for item in records:
         for number, row in enumerate(item["results"]):
-            if row["passed"] not in (0, 1, True, False):
+            if row["passed"] not in (0, 1):
                 raise TypeError(f"passed is {row['passed']!r}")
             reading = _reading(bool(row["passed"]), str(row["result"]), protocol)
             samples.append(SampleResult(qid=str(item["qid"]), sample=number, official=reading, careful=reading))

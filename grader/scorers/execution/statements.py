@@ -79,8 +79,8 @@ def _statement(node: ast.stmt) -> Statement:
     try:
         has_scopes = any(isinstance(part, _SCOPED) for part in parts)
         names = _names_by_scope(ast.unparse(node)) if has_scopes else _names(parts)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # it cannot be compiled, or not be written
-        names = _names(parts)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        names = _names(parts)  # it cannot be unparsed, or the text not be compiled
     return Statement(node, frozenset(names.bound), frozenset(names.loaded), frozenset(names.used), words)
 
 
@@ -225,7 +225,8 @@ def _is_harmless(statement: Statement, known: set[str]) -> bool:
     if isinstance(node, IMPORTS):
         modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
         is_standard = all(name.partition(".")[0] in sys.stdlib_module_names for name in modules)
-        return is_standard or statement.bound <= known  # the latter only repeats an import
+        only_repeats = statement.bound <= known
+        return is_standard or only_repeats
     if isinstance(node, (*SCOPES, ast.Assign, ast.AnnAssign, ast.AugAssign)):
         return not statement.can_act and statement.loaded <= known
     return is_noop(node)

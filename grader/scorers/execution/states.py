@@ -66,9 +66,11 @@ class States(dict[str, State]):
         self.spool = spool
 
     def judgeable(self, qid: str) -> Judgeable | None:
-        """Return a task's calls and expected answers, if it has some."""
+        """Return a task's calls and expected answers, if it has some; perhaps for the official reading only."""
         state = self.get(qid)
-        return state.official if isinstance(state, NotJudgeable) else state if isinstance(state, Judgeable) else None
+        if isinstance(state, NotJudgeable):
+            return state.official
+        return state if isinstance(state, Judgeable) else None
 
     def reasons(self, kind: type[NotJudgeable | BrokenReference | NotPrepared]) -> dict[str, str]:
         """Return the tasks with a kind of state, and why they have it."""

@@ -167,7 +167,8 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
     signature = str(row.get(columns.signature or columns.prompt or "") or "")
     script_or_list, setup = _tests_and_setup(row, columns)
     solution = _nonempty_text(row.get(columns.solution or ""))
-    cases = read_cases(row, columns, checker) if _has_inputs(row, columns) or columns.cases else None
+    has_cases = _has_inputs(row, columns) or bool(columns.cases)
+    cases = read_cases(row, columns, checker) if has_cases else None
     if cases is not None:
         tests = _valid_python(_test_script(row, columns), columns)
     else:

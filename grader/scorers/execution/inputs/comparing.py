@@ -248,7 +248,7 @@ def _checker_fault(results: Sequence[ComparedAnswers]) -> str:
 
 
 def _parts(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-    """Yield pairs in parts that a message can have."""
+    """Yield pairs in parts, each of which is short enough for the message with a job."""
     part, size = list[Any](), 0
     for pair in pairs:
         length = sum(len(text) for text in (*pair.values(), *pair.get("runs", ())) if isinstance(text, str))
