@@ -30,6 +30,7 @@ BaseKind = Literal["auto", "official", "debian"]
 DEFAULT_PYTHON = "3.12"
 DEBIAN_SUITE = "bookworm"
 DEBIAN_BASE = f"grade-base-debian:{DEBIAN_SUITE}"
+APT_SOURCES = ("/etc/apt/sources.list", "/etc/apt/sources.list.d/debian.sources")
 UBUNTU_KEYRING = Path("/usr/share/keyrings/ubuntu-archive-keyring.gpg")
 UBUNTU_MIRRORS = {"x86_64": "http://archive.ubuntu.com/ubuntu", "aarch64": "http://ports.ubuntu.com/ubuntu-ports"}
 
@@ -157,12 +158,12 @@ def _debootstrap() -> str | None:
     return shutil.which("debootstrap") or shutil.which("debootstrap", path="/usr/sbin:/sbin")
 
 
-def _create_base(client: Any, program: str, name: str, options: list[str], source: list[str]) -> None:
-    """Create a minimal system and import it as an image named after its release; raises InfrastructureError."""
+def _create_base(client: Any, debootstrap: str, name: str, options: list[str], source: list[str]) -> None:
+    """Create a minimal system from `source` (mirror, script) as the image `name`; raises InfrastructureError."""
     repository, suite = name.split(":")
     with tempfile.TemporaryDirectory(prefix="grade-base-") as folder:
         root = Path(folder) / "root"
-        command = [program, "--variant=minbase", "--force-check-gpg", *options, suite, str(root), *source]
+        command = [debootstrap, "--variant=minbase", "--force-check-gpg", *options, suite, str(root), *source]
         result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
         if result.returncode:
             tail = "\n".join(result.stdout.splitlines()[-4:] + result.stderr.splitlines()[-4:])
@@ -179,14 +180,14 @@ def _create_base(client: Any, program: str, name: str, options: list[str], sourc
 
 
 def _mirror() -> list[str]:
-    """Return the mirror that this machine installs from, if it is known; else debootstrap uses its default."""
-    for path in ("/etc/apt/sources.list", "/etc/apt/sources.list.d/debian.sources"):
+    """Return the mirror of Debian that this machine installs from, if it is known; debootstrap has a default."""
+    for path in APT_SOURCES:
         try:
             text = Path(path).read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
         match = re.search(r"^(?:deb\s+(?:\[[^]]*\]\s+)?|URIs:\s*)(https?://\S+)", text, re.MULTILINE)
-        if match and "security" not in match[1]:
+        if match and not re.search("security|ubuntu", match[1]):
             return [match[1]]
     return []
 
@@ -254,6 +255,7 @@ def build(
     observer.message(f"Building the sandbox image on {reference} (Python {version})")
     major, minor = version.split(".")[:2]
     site = packages.prepare((int(major), int(minor)), observer, requirements=requirements)
+    uncompiled = "" if packages.is_compiled(site) else "/opt/grade-site"
     with tempfile.TemporaryFile() as context:
         _write_context(context, site)
         context.seek(0)
@@ -261,7 +263,7 @@ def build(
             fileobj=context,
             custom_context=True,
             tag=lookup_tag(python, requirements),
-            buildargs={"BASE": reference, "UNCOMPILED": "" if packages.is_compiled(site) else "/opt/grade-site"},
+            buildargs={"BASE": reference, "UNCOMPILED": uncompiled},
             labels={LABEL: "image", PYTHON_LABEL: version},
             network_mode="none",
             rm=True,

@@ -78,3 +78,20 @@ def test_a_base_from_a_mirror_has_its_signatures_checked(monkeypatch: pytest.Mon
         image.base_image(Engine(), Noting(), "auto", "3.12")
     lines = (tmp_path / "said").read_text().splitlines()
     assert [line.split()[1] for line in lines] == ["--force-check-gpg"] * 2
+
+
+@pytest.mark.parametrize(
+    ("sources", "mirror"),
+    [
+        ("deb [signed-by=/k.gpg] http://mirror.example/debian bookworm main\n", ["http://mirror.example/debian"]),
+        ("Types: deb\nURIs: http://mirror.example/debian\n", ["http://mirror.example/debian"]),
+        ("deb http://security.debian.org/debian-security bookworm-security main\n", []),
+        ("deb http://archive.ubuntu.com/ubuntu jammy main\n", []),
+    ],
+)
+def test_a_debian_base_comes_from_the_machines_own_mirror_if_that_is_one_of_debian(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sources: str, mirror: list[str]
+) -> None:
+    (tmp_path / "sources.list").write_text(sources)
+    monkeypatch.setattr(image, "APT_SOURCES", (str(tmp_path / "sources.list"),))
+    assert image._mirror() == mirror
