@@ -44,8 +44,8 @@ class Executor(ABC):
     def begin(self, lint_jobs: int = 0) -> None:
         """Announce that jobs will come soon: start now what takes long to start.
 
-        `lint_jobs`: at least so many will come first. Up to `FEW_LINTS` of them need only one linter. If more will
-        come, call it again: then a linter starts for each worker.
+        `lint_jobs`: the number known so far. Up to `FEW_LINTS`, one linter is enough. Call it again if there are more:
+        then one starts for each worker.
         """
 
     def key(self, job: Mapping[str, object]) -> str:

@@ -73,7 +73,7 @@ class Cluster(Executor):
     def __init__(self, queue_settings: ray_task.QueueSettings, observer: Observer, cache: VerdictCache) -> None:
         super().__init__(cache, queue_settings.limits, observer)
         self._queue_settings, self._connection = queue_settings, connection()
-        self._packed_settings = msgspec.json.encode(queue_settings, enc_hook=str)
+        self._packed_settings = msgspec.json.encode(queue_settings, enc_hook=str)  # paths as texts
         self._facts: list[NodeFacts] = []
         """Of each host that has run a batch."""
         self._answer_counts = Counter[str]()

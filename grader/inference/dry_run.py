@@ -63,7 +63,7 @@ def _first_request(plan: Plan, pending: Sequence[tuple[Conversation, list[Step]]
     conversation, steps = pending[0]
     request = conversation.request(steps[0], _Placeholder())
     model = {"model": name} if (name := plan.model_of(steps[0])) else {}
-    return {**model, "messages": wire(request.messages, short=True), **request.fields()}
+    return {**model, "messages": wire(request.messages, with_images=False), **request.fields()}
 
 
 def _estimate(pending: Sequence[tuple[Conversation, list[Step]]]) -> tuple[float, float, int]:

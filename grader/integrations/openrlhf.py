@@ -78,7 +78,7 @@ def response_of(query: str, prompt: str) -> str:
 def _overlap(first: str, second: str) -> int:
     """Return the length of the longest end of one text that is the beginning of another, in linear time.
 
-    This is the search of Knuth, Morris and Pratt: `longest` has this length within the second text itself.
+    This is the search of Knuth, Morris and Pratt: `longest[i]` is that length for `second[1 : i + 1]` and `second`.
     """
     second = second[: len(first)]
     longest = [0] * len(second)
@@ -88,8 +88,9 @@ def _overlap(first: str, second: str) -> int:
             length = longest[length - 1]
         length += second[index] == second[length]
         longest[index] = length
+    end_of_first = first[len(first) - len(second) :] if second else ""
     length = 0
-    for character in first[len(first) - len(second) :] if second else "":
+    for character in end_of_first:
         while length and (length == len(second) or character != second[length]):
             length = longest[length - 1]
         length += character == second[length]
@@ -97,7 +98,7 @@ def _overlap(first: str, second: str) -> int:
 
 
 def without_end_marks(text: str) -> str:
-    """Return a decoded output without end-of-text marks (`<|im_end|>`, `</s>`)."""
-    # Each run is looked at once. A pattern that ends in `$` would be tried again from every blank of a long run.
-    runs = (run.start() for run in _END_MARKS.finditer(text) if run.end() == len(text))
-    return text[: next(runs, len(text))]
+    """Return a decoded output without the end-of-text marks (`<|im_end|>`, `</s>`) and blanks at its end."""
+    # A pattern that ends in `$` would be slow: it would be tried again from every one of many blanks.
+    starts = (marks.start() for marks in _END_MARKS.finditer(text) if marks.end() == len(text))
+    return text[: next(starts, len(text))]

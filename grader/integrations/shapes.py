@@ -64,6 +64,7 @@ def prime_intellect(row: Row) -> dict[str, Any]:
         raise UsageError("its test cases call different functions")
     converted = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
     function = functions[0] if functions else None
+    # `inputs_outputs` also takes a function's outputs out of lists of one.
     return inputs_outputs(converted | {"fn_name": function}) if function else converted
 
 

@@ -216,8 +216,9 @@ class OpenAIJudge:
                 prompt_tokens=record.usage.prompt_tokens,
                 completion_tokens=record.usage.completion_tokens,
             )
-            # Without a finish reason there was no completion; with one, the reply is empty and the next try may not be.
-            if record.content is None and not record.finish_reason:
+            # The model has repeated a failed request itself. Only a completion without an answer is asked for again.
+            has_failed = record.content is None and not record.finish_reason
+            if has_failed:
                 tries = number if record.attempts else number - 1
                 return JudgeReply(text=None, tries=tries, error=record.error or "", unreadable=last_text or None)
             last_text = split_reasoning(record.content or "")[0][:_REPLY_LIMIT]

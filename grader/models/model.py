@@ -6,7 +6,7 @@ import os
 import re
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import urljoin, urlsplit
 
 import msgspec
@@ -121,6 +121,16 @@ class RequestRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Why the request failed; None: there is a reply."""
 
 
+class _Outcome(NamedTuple):
+    """What came back from one call of the SDK, which may send a request several times."""
+
+    reply: Reply
+    sent: int
+    """Number of requests sent."""
+    retry_after: float | None = None
+    """Seconds after which to ask again; None: the reply is final."""
+
+
 class Model:
     """A model on a server, for many threads. Close it (or use `with`) after the last request."""
 
@@ -233,14 +243,14 @@ class Model:
         messages = wire(request.messages)
         attempts, waited = 0, 0.0
         while True:
-            reply, sent, wait = self._send(messages, self._body(request))
+            reply, sent, retry_after = self._send(messages, self._body(request))
             attempts += sent
-            if wait is None or waited + wait > MAX_WAIT or self._is_over.wait(wait):
+            if retry_after is None or waited + retry_after > MAX_WAIT or self._is_over.wait(retry_after):
                 return reply, attempts
-            waited += wait
+            waited += retry_after
 
-    def _send(self, messages: list[dict[str, Any]], fields: dict[str, Any]) -> tuple[Reply, int, float | None]:
-        """Return what came back, the requests sent, and when to ask again, in seconds; None: not again."""
+    def _send(self, messages: list[dict[str, Any]], fields: dict[str, Any]) -> _Outcome:
+        """Let the SDK send a request; return what came back, and after how many seconds to ask again, if at all."""
         import openai
 
         assert self._client is not None
@@ -250,17 +260,17 @@ class Model:
                 messages=messages,  # type: ignore[arg-type]  # the SDK's types are one for each role
                 extra_body=fields,
             )
-            return read(response.content), response.retries_taken + 1, None
+            return _Outcome(read(response.content), response.retries_taken + 1)
         except openai.AuthenticationError:
             raise InfrastructureError(self._refused_key()) from None
         except openai.APIStatusError as error:
-            wait = 0.0 if self._adapt_requests(error, fields) else _long_wait(error)
-            return Reply(error=self._status_error(error)), _attempts(error.request), wait
+            retry_after = 0.0 if self._adapt_requests(error, fields) else _long_wait(error)
+            return _Outcome(Reply(error=self._status_error(error)), _attempts(error.request), retry_after)
         except openai.APIConnectionError as error:
             return self._connection_failure(error)
         except ValueError:
             # A status that is no error, with a body that the SDK cannot decode.
-            return Reply(error=f"{self.address} sent {NOT_A_COMPLETION}"), 1, None
+            return _Outcome(Reply(error=f"{self.address} sent {NOT_A_COMPLETION}"), 1)
 
     def _body(self, request: Request) -> dict[str, Any]:
         """Return the settings to send, as this model wants them: see `_adapt_requests`."""
@@ -283,19 +293,19 @@ class Model:
             return True
         return False
 
-    def _connection_failure(self, error: openai.APIConnectionError) -> tuple[Reply, int, None]:
-        """Return the outcome of a request whose connection failed or broke off."""
+    def _connection_failure(self, error: openai.APIConnectionError) -> _Outcome:
+        """Return the outcome of a request whose connection failed or broke off; stop if there never was one."""
         import openai
 
         if isinstance(error, openai.APITimeoutError):
             reason = f"{self.address} did not reply within {self._server.timeout:g} s"
-            return Reply(error=reason), _attempts(error.request), None
+            return _Outcome(Reply(error=reason), _attempts(error.request))
         cause = str(error.__cause__ or error.message) or type(error.__cause__).__name__
         if self._transport.has_connected:
-            return Reply(error=f"the connection to {self.address} failed: {cause}"), _attempts(error.request), None
-        reason = f"no connection to {self.address}: {cause}; is it running? Check {self._server.address_option}"
-        self._stop(reason)
-        return Reply(error=self.stopped), 0, None
+            reason = f"the connection to {self.address} failed: {cause}"
+            return _Outcome(Reply(error=reason), _attempts(error.request))
+        self._stop(f"no connection to {self.address}: {cause}; is it running? Check {self._server.address_option}")
+        return _Outcome(Reply(error=self.stopped), 0)
 
     def _status_error(self, error: openai.APIStatusError) -> str:
         """Return what an HTTP status means for the user, and what to check."""

@@ -53,9 +53,8 @@ class Transport(openai.DefaultHttpxClient):
             response = self._read_all(streaming, deadline)
         except httpx2.TransportError as error:
             self.last_problem = str(error) or type(error).__name__
-            is_connecting = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
-            # A connection that breaks has existed.
-            self.has_connected = self.has_connected or not is_connecting
+            if not isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+                self.has_connected = True  # what broke was a connection
             if self.is_closed or not self.has_connected:
                 # Not repeated: nobody listens there, or this client was closed meanwhile.
                 raise openai.APIConnectionError(request=request) from error

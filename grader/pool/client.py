@@ -99,8 +99,8 @@ class Pool:
             presence, self._presence = self._presence, None
             self._is_closed = True
         if presence is not None:
-            # `presence` keeps the process until there is a connection for the farewell. After it the process ends as
-            # soon as the connections of other threads' calls are closed, which happens when they are answered.
+            # `presence` keeps the process until there is a connection for the farewell, which ends the process unless
+            # it has others. With those of other threads' calls, it ends `linger` seconds after their answers.
             with contextlib.suppress(OSError, msgspec.DecodeError), presence:
                 if (connection := try_connect(self._settings.name, time.monotonic() + MARGIN_SECONDS)) is not None:
                     presence.close()
@@ -159,22 +159,23 @@ class Pool:
         return self._completed(exchange, seconds)
 
     def _completed(self, exchange: Exchange, seconds: float) -> Iterator[tuple[int, SampleResult]]:
+        """Yield all results. Those that a process does not give are requested again, until `seconds` have passed."""
         yield from exchange.refused_results()
         deadline = time.monotonic() + seconds
-        why = ""
+        problem = ""
         while not exchange.is_complete and (remaining := deadline - time.monotonic()) > 0:
             request = encode_request("POST", PATH, exchange.request_body(remaining))
-            why = CLOSED  # if the answer ends early without an error
             connection = self._connect(remaining)
             try:
                 for line in send_request(connection, request, remaining + MARGIN_SECONDS):
                     yield exchange.receive_line(line)
+                problem = CLOSED  # if results are missing at the end of the answer
             except OSError as error:
-                why = str(error)
+                problem = str(error)
             if not exchange.is_complete:
                 # The process has ended, or has no room: the next try finds or starts one.
                 time.sleep(min(RECONNECT_SECONDS, max(0.0, deadline - time.monotonic())))
-        yield from exchange.give_up(_timeout_detail(seconds, why))
+        yield from exchange.give_up(_timeout_detail(seconds, problem))
 
     async def grade_samples_async(
         self, samples: Iterable[Sample], *, official: bool = False, wait: float | None = None
@@ -193,13 +194,13 @@ class Pool:
     async def _completed_async(
         self, exchange: Exchange, seconds: float
     ) -> AsyncGenerator[tuple[int, SampleResult], None]:
+        """Like `_completed`, asynchronously."""
         for pair in exchange.refused_results():
             yield pair
         deadline = time.monotonic() + seconds
-        why = ""
+        problem = ""
         while not exchange.is_complete and (remaining := deadline - time.monotonic()) > 0:
             request = encode_request("POST", PATH, exchange.request_body(remaining))
-            why = CLOSED  # if the answer ends early without an error
             connection = await asyncio.to_thread(self._connect, remaining)
             try:
                 async with contextlib.aclosing(
@@ -207,11 +208,12 @@ class Pool:
                 ) as lines:
                     async for line in lines:
                         yield exchange.receive_line(line)
+                problem = CLOSED
             except OSError as error:
-                why = str(error)
+                problem = str(error)
             if not exchange.is_complete:
                 await asyncio.sleep(min(RECONNECT_SECONDS, max(0.0, deadline - time.monotonic())))
-        for pair in exchange.give_up(_timeout_detail(seconds, why)):
+        for pair in exchange.give_up(_timeout_detail(seconds, problem)):
             yield pair
 
     def _exchange(self, samples: Iterable[Sample], *, official: bool, wait: float | None) -> tuple[float, Exchange]:
@@ -221,22 +223,25 @@ class Pool:
 
     def state(self) -> PoolState:
         """Return the state of the pool's process; raises a GradeError if there is no process and none can start."""
-        why = ""
+        problem = ""
         for _ in range(TRIES):
             connection = self._connect(START_SECONDS)
             try:
                 answer = b"".join(send_request(connection, encode_request("GET", "/state"), STATE_SECONDS))
                 return msgspec.json.decode(answer, type=PoolState)
             except msgspec.DecodeError:
-                why = CLOSED  # in the middle of the answer
+                problem = CLOSED  # in the middle of the answer
             except OSError as error:
-                why = str(error)
-        raise InfrastructureError(f"The pool's process does not report its state: {why}")
+                problem = str(error)
+        raise InfrastructureError(f"The pool's process does not report its state: {problem}")
 
     # --- connections ---
 
     def _connect(self, seconds: float) -> socket.socket:
-        """Return a new connection for one request, to a process that stays because another connection is kept."""
+        """Return a new connection for one request.
+
+        The first one to a process is kept as `_presence`, so that the process stays, and another one is returned.
+        """
         seconds = max(seconds, MARGIN_SECONDS)
         if self._is_closed:
             raise UsageError("This Pool is closed; create a new one.")
@@ -287,8 +292,8 @@ def _in_order(results: Iterable[tuple[int, SampleResult]]) -> list[SampleResult]
     return [result for _, result in sorted(results, key=lambda pair: pair[0])]
 
 
-def _timeout_detail(seconds: float, why: str) -> str:
-    return f"not scored within {seconds:g} seconds" + (f" ({why})" if why else "")
+def _timeout_detail(seconds: float, problem: str) -> str:
+    return f"not scored within {seconds:g} seconds" + (f" ({problem})" if problem else "")
 
 
 def _seconds(value: object) -> float:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def _parse_sample(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
-    """Return a sample's fields without its row, its `qid` among them, and the row or None; raises ValueError."""
+    """Return a sample's fields, which always have `qid`, and apart from them its row, or None; raises ValueError."""
     if isinstance(sample, Mapping):
         fields = dict(sample)
     elif isinstance(sample, tuple | list) and len(sample) == 2 and isinstance(sample[1], str):
@@ -40,7 +40,7 @@ def _parse_sample(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None
     if row is not None and not isinstance(row, Mapping):
         raise ValueError(f"its row is {row!r:.80}, not a mapping of columns")
     qid = str(fields.get("qid", ""))
-    fields["qid"] = id_of(row) if row is not None and not qid else qid
+    fields["qid"] = qid or ("" if row is None else id_of(row))
     # Half a surrogate pair is not a character: it could not be sent or written.
     texts = {
         name: value.encode("utf-8", "replace").decode() for name, value in fields.items() if isinstance(value, str)
@@ -118,8 +118,9 @@ class Exchange:
         self._results: list[SampleResult | None] = [None] * len(self._samples)
         self._sent_indexes: list[int] = []
         """The samples of the last request, to whose positions in it the answer refers."""
-        numbers = defaultdict[str, Iterator[int]](itertools.count)
-        self._sample_numbers = [next(numbers[sample.qid]) for sample in self._samples]
+        counters = defaultdict[str, Iterator[int]](itertools.count)
+        self._sample_numbers = [next(counters[sample.qid]) for sample in self._samples]
+        """The number of each sample among those of its task, from 0: the `sample` of its result."""
 
     def _share_row(self, index: int, row: Mapping[str, Any] | None, task_rows: Mapping[str, bytes]) -> None:
         """Store the row of a sample's task once for all its samples; the sample gets the row's name in its place."""

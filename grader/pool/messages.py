@@ -30,6 +30,7 @@ class ResultLine(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one sample of a batch."""
 
     place: int
+    """The sample's index in the batch."""
     result: SampleResult
 
 

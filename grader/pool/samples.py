@@ -88,9 +88,10 @@ class TaskRegistry:
 
     def _parse_row(self, data: bytes) -> Task:
         """Return the task of a sample's row, which is JSON; raises UsageError."""
-        columns = self._declared.columns
+        # A row needs no id. This one is only for messages, since `_add` gives the task its name.
+        default_id: dict[str, Any] = {self._declared.columns.id: "the sample's row"}
         try:
-            row: dict[str, Any] = {columns.id: "the sample's row"} | msgspec.json.decode(data, type=dict)
+            row = default_id | msgspec.json.decode(data, type=dict)
             tasks = self._scorer.tasks(self._declared, self._split, Rows(rows=[row], origin="task", digest=""))
         except (GradeError, msgspec.MsgspecError) as error:
             advice = "grader.integrations.shapes converts the rows of many data sets into tasks"
@@ -165,14 +166,15 @@ class Samples:
     def score(self, requests: Sequence[ScoreRequest]) -> list[SampleResult]:
         """Return one result per sample; one without a task is unscored."""
         results: dict[int, SampleResult] = {}
-        tasks: dict[int, str] = {}
+        task_names: dict[int, str] = {}
         for index, request in enumerate(requests):
             try:
-                tasks[index] = self._registry.task_name(request)
+                task_names[index] = self._registry.task_name(request)
             except UsageError as error:
                 results[index] = messages.unscored_result(request, str(error), "task")
-        samples = [msgspec.structs.replace(requests[index], qid=task) for index, task in tasks.items()]
-        for index, result in zip(tasks, self._scorer.score(samples) if samples else (), strict=True):
+        # The scorer knows a task by its name, the client by the id that it sent.
+        samples = [msgspec.structs.replace(requests[index], qid=name) for index, name in task_names.items()]
+        for index, result in zip(task_names, self._scorer.score(samples) if samples else (), strict=True):
             results[index] = msgspec.structs.replace(result, qid=requests[index].qid)
         return [results[index] for index in range(len(requests))]
 

@@ -1,6 +1,6 @@
 """The scheduler: threads score waiting samples, a few at a time, and no client waits longer than it asked to.
 
-Programs with loops have threads of their own (see `may_never_end`).
+Programs with loops have a lane of their own, which is a queue with its threads (see `may_never_end`).
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ class Scheduler:
     def __init__(self, samples: Samples) -> None:
         self._samples = samples
         self._queues = {lane: collections.deque[collections.deque[QueuedSample]]() for lane in samples.lanes}
-        """Lane -> the samples that wait, by request."""
+        """Lane -> the samples that wait, a queue for each client's request (see `_take_round`)."""
         self._changed = threading.Condition()
         self._stopping = False
         self._failing_since = 0.0
-        """When the last sandbox was found to be missing; 0.0: there is one."""
+        """Time since which no round has found a sandbox; 0.0: the last one did."""
         self._state = PoolState(pid=os.getpid(), benchmark=samples.benchmark)
         self._threads = [
             threading.Thread(target=self._loop, args=(lane,), name=lane, daemon=True)

@@ -141,7 +141,7 @@ def try_connect(name: str, deadline: float) -> socket.socket | None:
 
 
 def wait_until_ended(pid: int, seconds: float) -> None:
-    """Return when a process has ended, or the time is over. 0: at once."""
+    """Return when a process has ended, or after `seconds`. `pid` 0: there is none to wait for."""
     if pid:
         with contextlib.suppress(OSError):
             handle = os.pidfd_open(pid)

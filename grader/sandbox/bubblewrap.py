@@ -52,7 +52,7 @@ class ProcessSupervisor(channel.Channel):
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
-        os.set_blocking(self._stdin.fileno(), False)
+        os.set_blocking(self._stdin.fileno(), False)  # `send` also receives while the pipe is full
         try:
             self.greeting: Answer = self.receive(READY_SECONDS)
         except SupervisorLostError:
@@ -104,14 +104,14 @@ class Bubblewrap:
         self._code = packages.prepare_code(self._python)
         self._first_uid = random_uids()
         lock = packages.lock_digest(self._python.minor) + packages.suffix(requirements)
-        facts = f"{packages.code_digest()}:{lock}:{self._python.version}:{platform.machine()}"
-        self.identity = f"bubblewrap:{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
+        conditions = f"{packages.code_digest()}:{lock}:{self._python.version}:{platform.machine()}"
+        self.identity = f"bubblewrap:{hashlib.sha256(conditions.encode()).hexdigest()[:16]}"
 
     def load(self) -> None:
         """Do nothing: `start` needs no other modules."""
 
     def start(self, index: int, *, lint: bool = False) -> ProcessSupervisor:
-        """Start one supervisor; once more if the first was killed. Raises InfrastructureError."""
+        """Start one supervisor; raises InfrastructureError."""
         uid = self._first_uid + UIDS_PER_SUPERVISOR * index
         variables = environment(self._limits, uid, cgroup=False, lint=lint)
         arguments = supervisor_command(self._code, self._site, self._python)
@@ -119,6 +119,7 @@ class Bubblewrap:
             return ProcessSupervisor(arguments, variables)
         except SupervisorLostError:
             _try_start(arguments, variables)
+        # A sandbox can start here, so the first one was killed.
         try:
             return ProcessSupervisor(arguments, variables)
         except SupervisorLostError as error:
@@ -196,8 +197,9 @@ def _python_mounts(python: Interpreter) -> list[str]:
         arguments += ["--perms", "0755", "--dir", str(folder)]
     for path in readable:
         arguments += ["--ro-bind", str(path), str(path)]
-    if not any(folder.is_relative_to("/tmp") for folder in parents):  # noqa: S108 - inside
-        # Each program's own folder, in which it starts.
+    is_python_in_tmp = any(folder.is_relative_to("/tmp") for folder in parents)  # noqa: S108 - inside
+    if not is_python_in_tmp:
+        # As /tmp, a program finds its own folder, in which it starts.
         arguments += ["--symlink", "/proc/self/cwd", "/tmp"]  # noqa: S108
     for path in installed_package_folders(readable):
         arguments += ["--tmpfs", str(path), "--remount-ro", str(path)]
@@ -235,7 +237,7 @@ def _try_start(arguments: list[str], variables: dict[str, str]) -> None:
         output = completed.stderr.strip()[-600:]
     except (OSError, subprocess.TimeoutExpired) as error:
         output = str(error)
-    # Messages of bubblewrap itself begin with its name. After a traceback of the supervisor, the sandbox had started.
+    # Only messages of bubblewrap itself begin with its name: otherwise the sandbox could start, and needs nothing.
     needs = "It needs user namespaces (sysctl user.max_user_namespaces, and on Ubuntu an AppArmor profile for bwrap). "
     raise InfrastructureError(
         f"bubblewrap is installed but no sandbox could be started with it.\n{output}\n"

@@ -62,13 +62,19 @@ def pack_job(job: Job) -> bytes:
 
 
 def unpack_job(data: bytes) -> Job:
-    """Return the job that `pack_job` has made bytes of; raises ValueError."""
+    """Return the job that `pack_job` has made bytes of; raises ValueError.
+
+    In its JSON, `{"part": [begin, end]}` stands for bytes that come after it.
+    """
     start = 4 + int.from_bytes(data[:4], "big")
 
-    def part_of(value: dict[str, Any]) -> Any:
-        return data[slice(*(start + offset for offset in value["part"]))] if value.keys() == {"part"} else value
+    def restore(value: dict[str, Any]) -> Any:
+        if value.keys() != {"part"}:
+            return value
+        begin, end = value["part"]
+        return data[start + begin : start + end]
 
-    return cast("Job", json.loads(data[4:start], object_hook=part_of))
+    return cast("Job", json.loads(data[4:start], object_hook=restore))
 
 
 def _parse_answer(data: bytes) -> Answer:

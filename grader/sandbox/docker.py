@@ -340,7 +340,7 @@ def _cause(error: BaseException) -> str:
     while inner is not None:
         if isinstance(inner, OSError) and inner.strerror:
             return inner.strerror
-        if isinstance(inner, ConnectionError | TimeoutError):  # of these, some have only a text
+        if isinstance(inner, ConnectionError | TimeoutError):  # one without `strerror` has a text
             return str(inner)
         inner = inner.__cause__ or inner.__context__
     return " ".join(str(error).split())[:300]

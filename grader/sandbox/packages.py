@@ -184,6 +184,7 @@ def _add_user_packages(folder: Path, python: tuple[int, int], requirements: str)
         options = ["--target", str(site), "--requirement", str(requirements_file), "--constraint", str(constraints)]
         _pip(options, python, "the requirements file")
         for path in site.iterdir():
+            # What is there already came from the lock: the constraints gave it the same version again.
             if not (folder / path.name).exists():
                 path.rename(folder / path.name)
 
@@ -226,7 +227,7 @@ def _is_intact(folder: Path) -> bool:
 
 
 def _hash_of_sizes(folder: Path) -> str:
-    """Return a hash of the names and sizes of the files below a folder, without byte code and our own marks."""
+    """Return a hash of the names and sizes of the files below a folder, without byte code and hidden files (marks)."""
     sizes = []
     for path, folders, names in os.walk(folder):
         folders[:] = (name for name in folders if name != "__pycache__")
@@ -281,11 +282,12 @@ def _entries(lock: Path, python: tuple[int, int]) -> list[str]:
 
 
 def compile_all(folder: Path, interpreter: Path) -> None:
-    """Write byte code beside the sources, which are read-only inside. Not every source of a package can be compiled."""
+    """Write byte code beside the sources, because it cannot be written inside; raises OSError on a full disk."""
     options = ["-q", "-j", "0", "--invalidation-mode", "unchecked-hash", str(folder)]
     command = [str(interpreter), "-m", "compileall", *options]
     completed = subprocess.run(command, capture_output=True, text=True, check=False, umask=0o022)  # noqa: S603 - ours
-    # Without room for byte code, each start of a sandbox would take seconds longer, for ever.
+    # Other failures do not matter: not every source of a package can be compiled. But without room for byte code, each
+    # start of a sandbox would take seconds longer, for ever.
     _raise_if_full(completed.stdout, folder)
 
 

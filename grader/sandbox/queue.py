@@ -324,7 +324,7 @@ class JobQueue:
         """Put a starved job before all others, to run with nothing beside it. Called with the lock held."""
         request.runs_alone = True
         request.job = request.job | {"alone": True}
-        request.attempts = 0
+        request.attempts = 0  # this run may lose a supervisor, too
         self._waiting.appendleft(request)
 
     def _release(self, slot: _SupervisorSlot, *, ends: bool) -> None:
@@ -360,13 +360,14 @@ class JobQueue:
     def _retry_after_loss(self, slot: _SupervisorSlot, request: _JobRequest, reason: str) -> None:
         """Try the job of a lost supervisor again, but not for ever."""
         request.attempts += 1
-        error: Exception | None = SupervisorLostError(reason) if request.attempts >= MAX_ATTEMPTS else None
+        error: Exception | None = None
         with self._lock:
+            self.lost_supervisors += not self._is_over
             if self._is_over:
                 error = InfrastructureError(STOPPED)
+            elif request.attempts >= MAX_ATTEMPTS:
+                error = SupervisorLostError(reason)
             else:
-                self.lost_supervisors += 1
-            if error is None:
                 self._waiting.appendleft(request)
             self._release(slot, ends=True)
         if error is not None:

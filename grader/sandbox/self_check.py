@@ -127,6 +127,7 @@ def _lints_correctly(executed: Executed, is_right: bool) -> bool:
 
 
 def _records_correctly(executed: Executed, is_right: bool) -> bool:
+    """Whether the call of the right tests is recorded, and the recording of the wrong ones (`DEPENDS`) is refused."""
     assert executed.record is not None
     recorded = executed.record.recorded
     assert recorded is not None

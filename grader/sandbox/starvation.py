@@ -25,23 +25,25 @@ def was_starved(answer: Answer) -> bool:
 
     An answer that the tests have found to be wrong (`confirmed` is false) would be wrong in another run, too.
     """
-    for kind in ("run", "record", "answer", "judge", "compare"):
+    for kind in ("run", "record", "answer", "judge", "compare"):  # all but `lint`, which runs nothing
         execution = answer.get(kind)
         if isinstance(execution, dict) and execution.get("confirmed") is not False:
+            calm_seconds = CALM_RUN_SECONDS if kind == "run" else CALM_SECONDS
             with contextlib.suppress(KeyError, TypeError):
-                if _is_starved(execution["evidence"], CALM_RUN_SECONDS if kind == "run" else CALM_SECONDS):
+                if _is_starved(execution["evidence"], calm_seconds):
                     return True
     return False
 
 
 def _is_starved(evidence: Mapping[str, Any], calm_seconds: float) -> bool:
-    """Whether a process may have ended because of the machine.
+    """Whether a process may have ended because of the machine. `evidence` has the fields of `ProcessEvidence`.
 
     On a calm machine, a process waits less than `calm_seconds` for a core.
     """
-    if evidence["stopped"] is None:
-        # SIGKILL without the sandbox's own out-of-memory event: the machine was out of memory.
+    reason = evidence["stopped"]
+    if reason is None:
+        # The sandbox did not stop it. SIGKILL without the sandbox's own out-of-memory event: the machine had no memory.
         return bool(evidence["status"] == KILLED and not evidence["oom"])
     # Blocked on a machine that had time for it: the program itself sleeps.
-    is_asleep = evidence["stopped"] == "blocked" and evidence["waited"] < calm_seconds
-    return evidence["stopped"] in STOPS_BY_OTHERS and not is_asleep
+    is_asleep = reason == "blocked" and evidence["waited"] < calm_seconds
+    return reason in STOPS_BY_OTHERS and not is_asleep

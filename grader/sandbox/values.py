@@ -51,20 +51,22 @@ def digest(message: str) -> str:
 
 
 _NAN = '["float","nan"]', '["complex",'
+"""What the message of a value with a NaN has in it; a complex number may have one."""
 
 
 def surely_equals_itself(message: str) -> bool:
-    """Whether a returned value equals a copy of itself: numbers, lists, tuples and dictionaries without NaN do.
+    """Whether it is known, without a comparison in a sandbox, that a returned value equals a copy of itself.
 
-    The message of `return 23` is `[["tuple", [1, 2, ...]], ["str", "returned"], ["int", 23], ...]`: a node for each
-    value, the first of which is the whole. A digest is an object, `{"digest": ...}`.
+    Numbers, texts, lists, tuples and dictionaries without NaN do. The message of `return 23` is
+    `[["tuple", [1, 2, ...]], ["str", "returned"], ["int", 23], ...]`: a node for each value; the first is the whole
+    message, with the numbers of the nodes in it. A digest is an object, `{"digest": ...}`.
     """
     if message.startswith("{"):
         return False
     nodes = json.loads(message)
-    whole, label = nodes[0], nodes[1]
-    is_value = whole[0] == "tuple" and label == ["str", "returned"]
-    return is_value and all(kind in _SELF_EQUAL_KINDS and content != "nan" for kind, content in nodes)
+    message_node, status_node = nodes[0], nodes[1]
+    has_returned = message_node[0] == "tuple" and status_node == ["str", "returned"]
+    return has_returned and all(kind in _SELF_EQUAL_KINDS and content != "nan" for kind, content in nodes)
 
 
 _SELF_EQUAL_KINDS = {"none", "bool", "int", "float", "str", "bytes", "list", "numbers", "tuple", "dict"}
@@ -84,7 +86,7 @@ def has_sets(message: str) -> bool:
 
 
 def is_same(expected: str, answer: str) -> bool:
-    """Whether two messages have the same value, byte for byte. A NaN equals nothing, so a value with one does not."""
+    """Whether an answer, or of a large one its digest, is the expected value byte for byte; one with a NaN never is."""
     if any(part in expected for part in _NAN):
         return False
     return answer == expected or (len(expected) > LARGE and answer == digest(expected))

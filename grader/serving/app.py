@@ -139,7 +139,7 @@ class Service:
         return complete_batch(Batch(samples=samples), self._limits.wait)
 
     async def _grade_batch(self, request: Request) -> Response:
-        """Answer with all results, or with a stream of them, which keeps the room of body and samples until its end."""
+        """Answer with all results, or with a stream of them."""
         async with contextlib.AsyncExitStack() as stack:
             reading = self._intake.read(
                 request, lambda body: complete_batch(decode_body(Batch, body), self._limits.wait)
@@ -148,6 +148,7 @@ class Service:
             if not batch.stream:
                 return _json(200, {"samples": await self._results(request, batch)})
             stack.enter_context(self._hold_room(len(batch.samples)))
+            # The room of body and samples is held until the end of the stream.
             return _StreamedResults(self.results(request, batch), stack.pop_all())
 
     async def _grade_openrlhf(self, request: Request) -> Response:
@@ -156,6 +157,7 @@ class Service:
         return _json(200, rewards_of([rewarded(result) for result in results]))
 
     def _openrlhf_batch(self, body: bytes) -> Batch:
+        """Return a request's samples. They are counted first, because finding responses in queries may take long."""
         remote = decode_body(Remote, body)
         self._check_count(len(remote.query))
         pairs = samples_of(remote.query, remote.prompts, remote.labels)
@@ -236,7 +238,7 @@ class Service:
     async def _leave(self, request: Request) -> Response:
         """End the server if this was its last client; answer with the id of the process that ends, or 0.
 
-        It waits a moment, in which the client's other connections are counted as closed.
+        First it waits a moment, in which the client closes its other connections: a last client then has only this one.
         """
         del request
         await asyncio.sleep(LEAVE_SECONDS)
@@ -270,7 +272,7 @@ class Service:
 
         samples = batch.samples
         items = [QueuedSample(sample, now + sample.wait, partial(give, index)) for index, sample in enumerate(samples)]
-        # In the order in which their time is over, so that only the first one needs a timer.
+        # The indexes without a result. The one whose time is over first is the first, so only it needs a timer.
         pending = dict.fromkeys(sorted(range(len(items)), key=lambda index: samples[index].wait))
         disconnect = asyncio.ensure_future(_wait_until_gone(request))
         disconnect.add_done_callback(lambda _: finished.put_nowait(None))

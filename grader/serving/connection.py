@@ -49,10 +49,7 @@ class Connections:
     """All open connections. Above a limit, the one that has waited longest without a request makes room."""
 
     def __init__(self, limit: int, count_status: Callable[[int], None]) -> None:
-        """`count_status` is called with the status of an answer to a connection that does not reach the application.
-
-        Such answers are those to refused connections and to what is not HTTP.
-        """
+        """`count_status` gets the status of each answer to a refused connection, or to what is not HTTP."""
         self._limit = limit
         self.count_status = count_status
         self.count = 0
@@ -140,7 +137,7 @@ class ServerConnection(H11Protocol):
         self._clear_deadline()
 
     def send_400_response(self, msg: str) -> None:
-        """Count and answer what is not HTTP."""
+        """Count and answer what is not HTTP; do not answer in the middle of another answer."""
         self._connections.count_status(400)
         if not self._is_busy or not self.cycle.response_started:
             super().send_400_response(msg)
@@ -154,7 +151,7 @@ class ServerConnection(H11Protocol):
         """Note whether the connection has a request now."""
         if self._is_busy:
             self._connections.idle.pop(self, None)
-            if not self.flow.write_paused:  # else the deadline is that of reading, not that of the headers
+            if not self.flow.write_paused:  # else the deadline is that of `pause_writing`
                 self._clear_deadline()
         elif not self.transport.is_closing():
             self._connections.idle.setdefault(self)

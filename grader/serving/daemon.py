@@ -85,7 +85,7 @@ class _Daemon(HttpServer):
         super().__init__(service, LOOPBACK, ready, shutdown_seconds=STOP_SECONDS)
         self._settings, self._connections = pool_settings, service.connections
         self._last_seen = time.monotonic()
-        # Until the first client is there; `on_tick` sets it to `linger` then.
+        # Time for the first client to come. When it is there, `on_tick` sets this to `linger`.
         self._linger = max(pool_settings.linger, MIN_LINGER)
 
     def _end(self) -> None:

@@ -59,7 +59,8 @@ def complete_batch(batch: Batch, max_wait: float) -> Batch:
 def _complete_sample(sample: ScoreRequest, batch: Batch, max_wait: float) -> ScoreRequest:
     """Return a sample with its row in place of the row's name, an id, and its limits as numbers; raises UsageError."""
     row = sample.row
-    if _first_byte(row) == b'"':
+    is_row_name = _first_byte(row) == b'"'
+    if is_row_name:
         try:
             row = batch.rows[msgspec.json.decode(row)]
         except KeyError as error:

@@ -60,14 +60,14 @@ class RunCode(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sample(self) -> ScoreRequest:
-        """The request as a sample of a pool."""
-        memory = min(max(MIN_MEGABYTES, self.memory_limit), MAX_MEGABYTES) << 20 if self.memory_limit > 0 else 0
+        """The request as a sample of a pool, whose task has one test; only what is printed in it matters."""
+        megabytes = min(max(MIN_MEGABYTES, self.memory_limit), MAX_MEGABYTES) if self.memory_limit > 0 else 0
         return ScoreRequest(
             row=_row([self.stdin or ""], [""]),
             text=self.code,
             wait=self.wait,
             timeout=_seconds(self.run_timeout),
-            memory=memory,
+            memory=megabytes << 20,
             verbatim=True,
             printed=True,
         )

@@ -93,7 +93,7 @@ class HttpServer(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen as uvicorn does, but with a longer queue: its `backlog` is also what asyncio accepts at a time."""
+        """Listen as uvicorn does, but with a longer queue: `backlog` is short, as asyncio accepts so many at a time."""
         await super().startup(sockets)
         for sock in sockets or ():
             sock.listen(LISTEN_BACKLOG)
