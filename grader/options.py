@@ -100,7 +100,7 @@ def from_arguments(arguments: dict[str, Any]) -> Options:
     if isinstance(values.get("benchmark"), Path):
         values["benchmark"] = str(values["benchmark"])
     try:
-        return msgspec.convert(values, Options, dec_hook=lambda _, value: value)
+        return msgspec.convert(values, Options)
     except msgspec.ValidationError as error:
         raise UsageError(f"grade(): {error}{_allowed_values(str(error))}") from None
 

@@ -108,16 +108,16 @@ def _whose_error(error: Exception) -> str:
 
     The text of a scorer's error is for its author. Other texts are left out: they can have parts of the user's data.
     """
-    kind = type(error).__name__
     from grader.scorers.registry import GROUP
 
+    error_type = type(error).__name__
     scorers = {point.module.partition(".")[0]: name for name, point in resources.plugins(GROUP).items()}
     for frame, _ in traceback.walk_tb(error.__traceback__):
         package = str(frame.f_globals.get("__name__")).partition(".")[0]
         if package in scorers:
             scorer = f"the scorer {scorers[package]!r}, which is a package of its own"
-            return f"This is an error of {scorer} ({kind}: {error})"
-    return f"This is an error of grade itself ({kind})"
+            return f"This is an error of {scorer} ({error_type}: {error})"
+    return f"This is an error of grade itself ({error_type})"
 
 
 def _write_details(details: str) -> str:

@@ -35,6 +35,7 @@ def fill_answers(table: DataTable, benchmark: Benchmark, split: str, data_path: 
     for row in table.rows:
         entry = answers.get(cell(row.get(declared.key)) or "")
         answer = entry.get(declared.field) if declared.field and isinstance(entry, dict) else entry
+        # A list of right answers becomes a text, as it is in a cell of a table.
         rows.append(row | {column: str(answer) if isinstance(answer, list) else answer})
     return DataTable(rows=rows, columns=list(dict.fromkeys([*table.columns, column])), lines=table.lines)
 

@@ -68,8 +68,9 @@ def _is_nested(field: str, column: str, columns: Sequence[str], benchmark: Bench
 
 
 def _nearest(column: str, columns: Sequence[str], benchmark: Benchmark) -> str:
-    near = difflib.get_close_matches(column, set(columns) - set(benchmark.columns.by_field().values()), 1)
-    return f" (did you mean {quoted(near[0])}?)" if near else ""
+    undeclared = set(columns) - set(benchmark.columns.by_field().values())
+    similar = difflib.get_close_matches(column, undeclared, 1)
+    return f" (did you mean {quoted(similar[0])}?)" if similar else ""
 
 
 def _missing_columns(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[str]:

@@ -219,5 +219,5 @@ def _target_path(declared: Split, split: str) -> Path:
 
 
 def _cache_path(url: str, *checksums: str, name: str = "") -> Path:
-    mark = hashlib.sha256("\0".join([url, *checksums]).encode()).hexdigest()[:12]
-    return resources.cache_folder() / "data" / f"{mark}-{name or url.rpartition('/')[2]}"
+    digest = hashlib.sha256("\0".join([url, *checksums]).encode()).hexdigest()[:12]
+    return resources.cache_folder() / "data" / f"{digest}-{name or url.rpartition('/')[2]}"

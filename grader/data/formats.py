@@ -75,8 +75,8 @@ def _read_json(path: Path, *, lines: bool) -> DataTable:
     problems = Problems(str(path))
     text = JsonText(data, problems, skipped=len(raw) - len(data))
     if not lines and not data.lstrip(BLANK).startswith(b"["):
-        begins = quoted(data.lstrip(BLANK)[:80].decode(errors="replace"), 20)
-        raise InputError([f"{path}:1: $: begins with {begins}; expected a list of objects"])
+        beginning = quoted(data.lstrip(BLANK)[:80].decode(errors="replace"), 20)
+        raise InputError([f"{path}:1: $: begins with {beginning}; expected a list of objects"])
     rows: list[Row] = []
     first_lines: list[int] = []
     for entry in text.lines() if lines else text.array():
@@ -108,9 +108,9 @@ def _read_workbook(path: Path) -> DataTable:
     except WorkbookError as error:
         raise InputError([f"{path}:{error.row}: {error.message}"]) from error
     columns = [name for name in sheet.header if name]
-    twice = sorted({name for name in columns if columns.count(name) > 1})
-    if twice:
-        raise InputError([f"{path}:1: the column {quoted(name)} is a duplicate" for name in twice])
+    duplicates = sorted({name for name in columns if columns.count(name) > 1})
+    if duplicates:
+        raise InputError([f"{path}:1: the column {quoted(name)} is a duplicate" for name in duplicates])
     return DataTable(rows=[row for _, row in sheet.rows], lines=[number for number, _ in sheet.rows], columns=columns)
 
 
@@ -245,9 +245,9 @@ def _read_parquet(paths: list[Path], wanted: ColumnSet) -> DataTable:
                 raise InputError([f"{path}: the file is empty"])
             file = pyarrow.parquet.ParquetFile(path)
             names = file.schema_arrow.names
-            twice = sorted({name for name in names if names.count(name) > 1})
-            if twice:
-                raise InputError([f"{path}: the column {quoted(name)} is a duplicate" for name in twice])
+            duplicates = sorted({name for name in names if names.count(name) > 1})
+            if duplicates:
+                raise InputError([f"{path}: the column {quoted(name)} is a duplicate" for name in duplicates])
             rows += file.read(columns=[name for name in names if name in wanted]).to_pylist()
         except (pyarrow.ArrowException, OSError) as error:
             raise InputError([f"{path}: not a parquet file ({error})"]) from error
@@ -261,9 +261,9 @@ def _read_folder(path: Path, wanted: ColumnSet, split: str) -> DataTable:
     if parquet:
         return _read_parquet(_files_of_split(path, parquet, split), wanted)
     if not any((path / name).exists() for name in ("state.json", "dataset_dict.json")):
-        kinds = ("*.parquet", "state.json", "dataset_dict.json")
-        deeper = sorted({str(file.parent) for kind in kinds for file in path.glob(f"*/{kind}")})
-        hint = f"; did you mean {' or '.join(deeper)}?" if deeper else ""
+        patterns = ("*/*.parquet", "*/state.json", "*/dataset_dict.json")
+        data_folders = sorted({str(file.parent) for pattern in patterns for file in path.glob(pattern)})
+        hint = f"; did you mean {' or '.join(data_folders)}?" if data_folders else ""
         raise InputError([f"{path}: neither a folder written by `datasets` nor one of parquet files{hint}"])
     import datasets
 

@@ -102,8 +102,8 @@ def _load_from_hub(source: Split, split: str, revision: str) -> datasets.Dataset
                 source.hub, source.hub_config or None, split=source.hub_split or split, revision=revision or None
             )
     except Exception as error:
-        silent = f"the hub ({endpoint()}) did not answer within {SECONDS:.0f} s, and its cache does not have them"
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}" if is_answered else silent
+        no_answer = f"the hub ({endpoint()}) did not answer within {SECONDS:.0f} s, and its cache does not have them"
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}" if is_answered else no_answer
         mirror = "" if is_answered else " HTTPS_PROXY names a proxy, HF_ENDPOINT a mirror of the hub."
         raise DataUnavailableError(
             f"The data of {source.hub} could not be loaded: {reason.removesuffix('.')}.\n"

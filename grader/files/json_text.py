@@ -31,8 +31,8 @@ class Flaw(msgspec.Struct, frozen=True, kw_only=True):
 def quoted(text: str, limit: int = 60) -> str:
     """Return untrusted text for a message: bounded, with control characters escaped."""
     printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
-    mark = "'" if '"' in printable and "'" not in printable else '"'
-    return f"{mark}{printable}{'...' if len(text) > limit else ''}{mark}"
+    quote = "'" if '"' in printable and "'" not in printable else '"'
+    return f"{quote}{printable}{'...' if len(text) > limit else ''}{quote}"
 
 
 def render_path(path: Sequence[str | int]) -> str:

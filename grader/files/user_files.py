@@ -82,16 +82,16 @@ def unpack_gzip(data: bytes) -> bytes:
     """Unpack gzip data and return other data unchanged; raises ValueError with the reason."""
     if not data.startswith(GZIP):
         return data
-    out = io.BytesIO()
+    unpacked = io.BytesIO()
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
             while chunk := packed.read(_CHUNK_BYTES):
-                if out.tell() + len(chunk) > UNPACKED_LIMIT:
+                if unpacked.tell() + len(chunk) > UNPACKED_LIMIT:
                     raise ValueError(f"unpacks to more than {UNPACKED_LIMIT:,} bytes")
-                out.write(chunk)
+                unpacked.write(chunk)
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"is not a readable gzip file ({error}); was it cut off?") from error
-    return out.getvalue()
+    return unpacked.getvalue()
 
 
 def is_zip(data: bytes) -> bool:

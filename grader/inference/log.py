@@ -178,7 +178,8 @@ class Log:
             self._end += len(line)
             if record.content is not None:
                 on_reply(self, record)
-                file.seek(self._end)  # it may have read other replies of this file
+                # `on_reply` may have read earlier replies with this file.
+                file.seek(self._end)
 
 
 _RECORD = msgspec.json.Decoder(RequestRecord)

@@ -84,7 +84,7 @@ _PER_SAMPLE_SETTINGS = {"seed", "images"}
 
 
 def _count_identical(replies: list[RequestRecord]) -> int:
-    """Count identical samples, which are a sign of an ignored seed or a cache."""
+    """Count identical samples that are not short: they are a sign of an ignored seed or a cache."""
     contents = [reply.content for reply in replies if (reply.settings.get("temperature") or 0) > 0]
     counts = Counter(content for content in contents if content is not None and len(content) >= LONG_TEXT)
     return sum(count - 1 for count in counts.values())
