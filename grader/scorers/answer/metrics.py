@@ -151,15 +151,15 @@ def _yes_no_metrics(samples: list[SampleResult], reading: ReadingName, group: st
 
     Their bounds are the extremes if all unscored answers were right, wrong, "yes" or "no".
     """
-    counted = [
+    readings_with_gold = [
         (sample.reading(reading), facts_of(sample).gold)
         for sample in samples
         for _ in range(_count_in_group(sample, group))
     ]
-    pairs = [(scored.answer, gold) for scored, gold in counted if scored.is_scored]
+    pairs = [(each.answer, gold) for each, gold in readings_with_gold if each.is_scored]
     if not pairs:
         return []
-    unscored_golds = [gold for sample, gold in counted if not sample.is_scored]
+    unscored_golds = [gold for each, gold in readings_with_gold if not each.is_scored]
     wrong = ["no" if gold == "yes" else "yes" for gold in unscored_golds]
     number = len(unscored_golds)
     extremes = [
@@ -173,7 +173,7 @@ def _yes_no_metrics(samples: list[SampleResult], reading: ReadingName, group: st
             group=group,
             value=value,
             n=len(pairs),
-            bounds=(min(case[name] for case in extremes), max(case[name] for case in extremes))
+            bounds=(min(values[name] for values in extremes), max(values[name] for values in extremes))
             if number
             else msgspec.UNSET,
             dropped=number or msgspec.UNSET,

@@ -33,7 +33,7 @@ _RATIO = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)\s*")
 
 
 def is_cruxeval_gold(answer: str, gold: str) -> bool:
-    """Whether `assert GOLD == ANSWER` holds: of a tuple without brackets, the second item would be its message."""
+    """Whether `assert GOLD == ANSWER` holds; of the answer "1, 2", it compares 1, and 2 is the assertion's message."""
     try:
         (statement,) = tree_from(f"assert _ == {answer}").body
         if not (isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Compare)):

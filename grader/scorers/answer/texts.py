@@ -74,7 +74,7 @@ def _standout_lines(lines: list[str]) -> list[str]:
 
 
 _BRITISH = (("grey", "gray"), ("colour", "color"), ("metre", "meter"), ("litre", "liter"), ("centre", "center"))
-_LOOSE = Pattern(r" ?([\[\](){},:]) ?")
+_BLANKS_AT_MARKS = Pattern(r" ?([\[\](){},:]) ?")
 _ARTICLE = Pattern(r"^(?:an?|the) (?=\S)")
 _MARKUP = Pattern(
     r"\*\*|`+|(?<!\w)__|__(?!\w)|\\(?:text\w*|mathrm|mathbf)\s*\{([^{}]*)\}|(?<!\w)\$(?=\S[^$]*\S\$$)|(?<=\S)\$$"
@@ -90,7 +90,7 @@ def _normalise(text: str) -> str:
     """Return a text without what makes no difference between two answers: case, blanks, quotes, article."""
     body = " ".join(fold_text(text).replace("'", '"').split()).strip(" .")
     quoted = _QUOTED.fullmatch(body)
-    body = _LOOSE.sub(r"\1", quoted[quoted.lastindex or 0] if quoted else body).strip(" .")
+    body = _BLANKS_AT_MARKS.sub(r"\1", quoted[quoted.lastindex or 0] if quoted else body).strip(" .")
     return _ARTICLE.sub("", body)
 
 

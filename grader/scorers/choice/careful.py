@@ -138,7 +138,7 @@ class ChoiceReader:
         return is_same or is_narrowed or is_text_of_last
 
     def prefer_claim_without_problem(self, selection: Selection) -> Selection:
-        """Return a selection without a problem: this one, or the first of the same letters; without any, this one."""
+        """Return this selection; if it has a problem, the first one of the same letters that has none, if any."""
         if selection.problem is None:
             return selection
         others = (self.value(claim) for claim in claims(self.reply))

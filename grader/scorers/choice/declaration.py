@@ -79,7 +79,7 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
         return letters_problem(self.letters)
 
     def scored_columns(self, split: str) -> list[str] | None:
-        """Return the columns that scoring reads; None: all but the image, which a submission of the split contains."""
+        """Return the columns that scoring reads; None if the split has a submission, of all columns but the image."""
         if not self.splits[split].scored:
             return None
         columns = self.columns

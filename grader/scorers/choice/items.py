@@ -294,7 +294,7 @@ def _advice(answer: str, options: Mapping[str, str], first: int | None) -> str:
 
 
 def _first_pass(qid: str, stride: int) -> str:
-    """Return the index of a pass's question: the passes' indexes are that plus multiples of `stride`."""
+    """Return the index of a question's first pass: those of the others are that plus multiples of `stride`."""
     if not qid.isdecimal():
         raise ValueError(f"{qid!r} is not an index: the passes of a question are found by their index")
     return str(int(qid) % stride)

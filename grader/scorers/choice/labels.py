@@ -202,8 +202,8 @@ class _Finder:
     def _capital_label(self, letter: _Letter, label: Label) -> Label | None:
         """Return a capital's label: certain in brackets outside of formulas, or behind a noun such as "option".
 
-        Elsewhere, words that go with an option or a form such as "the answer is" must stand before it, and it must
-        stand alone. None for a symbol of a formula, if it is not the content of such a form.
+        Elsewhere, it needs quotes, or words before it that go with an option or are a form ("the answer is"), and must
+        stand alone. None for a symbol of a formula that is not the content of such a form.
         """
         before = self._words_before(letter)
         is_in_formula = any(first <= letter.start < last for first, last in self.formulas)
