@@ -450,7 +450,7 @@ class _FileReader:
         If the records of each row number of the tool agree, the row numbers become the qids instead.
         """
         if not file_format.has_task:
-            return {}
+            return {}  # without their tasks, records of one qid are samples of one task
         conflicts = self._merger.conflicts()
         if len(conflicts) < CONFLICT_SHARE * len(self._merger):
             return conflicts

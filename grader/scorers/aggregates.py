@@ -247,7 +247,7 @@ def _values_in_group(values: Mapping[str, float], labels: Mapping[str, frozenset
 
 
 def _mean(values: Mapping[str, float]) -> _Aggregate | None:
-    """Return the plain mean; None without values. A value's influence is its share of the distance from the mean."""
+    """Return the plain mean; None without values. Its influences are the distances from it over their number."""
     if not values:
         return None
     mean = sum(values.values()) / len(values)
@@ -257,7 +257,7 @@ def _mean(values: Mapping[str, float]) -> _Aggregate | None:
 
 
 def _weighted_sum(parts: list[tuple[_Aggregate, float]]) -> _Aggregate:
-    """Return the sum of (part, weight); an observation can be in several parts."""
+    """Return the sum of (part, weight), also of slopes and influences; an observation can be in several parts."""
     slopes: dict[str, float] = {}
     influences: dict[str, float] = {}
     for part, weight in parts:

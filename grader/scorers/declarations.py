@@ -101,7 +101,7 @@ def _table_name(path: str | None) -> str:
 
 
 def _tables(kind: Any, name: str = "") -> dict[str, dict[str, object]]:
-    """Return name -> field -> type of the tables of a declaration; the top has no name."""
+    """Return name -> field -> type of a declaration's tables: "" for its top, "splits.NAME" for each in [splits]."""
     tables: dict[str, dict[str, object]] = {}
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         tables[name] = {field.name: field.type for field in msgspec.structs.fields(kind)}

@@ -385,8 +385,8 @@ def _number_of_match(match: re.Match[str], text: str) -> Number | None:
     if is_in_word or is_pair or _is_part_of_what_precedes(lead) or _PART_AFTER.match(behind_measure):
         return None
     value = _value(match)
-    if lead["money"] and unit in _SIGNS_OF_SCALE:  # "$3M": three million, not metres
-        value, unit = value * _SIGNS_OF_SCALE[unit], ""
+    if lead["money"] and unit in _SIGNS_OF_SCALE:  # "$3 M": three million dollars, not metres
+        value, is_measure = value * _SIGNS_OF_SCALE[unit], False
     if lead["money"] and not is_measure:  # "$3"
         unit = _unit_name(lead["money"].strip())
     if not math.isfinite(value):

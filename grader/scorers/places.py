@@ -168,6 +168,7 @@ def _closing_position(text: str, start: int) -> int | None:
 
 
 def _tags(text: str) -> list[Claim]:
+    """Return what is between answer tags; a last one that is not closed holds all that follows."""
     tags: list[Claim] = []
     opened: re.Match[str] | None = None
     for tag in _TAG.finditer(text):

@@ -46,6 +46,7 @@ def test_a_part_of_something_longer_is_no_number(text: str) -> None:
     [
         *(("5 km", "5000 m", True), ("5 km", "5 m", False), ("5 km", "5", True), ("12 apples", "12 fruits", True)),
         *(("$5", "5 dollars", True), ("5 M", "5", False), ("5 N", "5 W", False), ("3 h", "180 min", True)),
+        *(("$5 M", "5000000 dollars", True), ("$5 M", "5000000 cents", False)),
     ],
 )
 def test_amounts_are_equal_by_their_units(one: str, other: str, *, same: bool) -> None:
