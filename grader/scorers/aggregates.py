@@ -187,11 +187,11 @@ def _credits_and_groups(
 ) -> tuple[dict[str, Observation], dict[str, frozenset[str]]]:
     """Return the credits of tasks or units, and their groups as `field=label`."""
     members = by_observation(judged_samples(samples, reading))
-    credits_ = {unit: _observation(of_unit, reading) for unit, of_unit in members.items()}
+    credits_ = {unit: _credit_of(of_unit, reading) for unit, of_unit in members.items()}
     return credits_, {unit: frozenset(of_unit[0].group_names()) for unit, of_unit in members.items()}
 
 
-def _observation(members: list[SampleResult], reading: ReadingName) -> Observation:
+def _credit_of(members: list[SampleResult], reading: ReadingName) -> Observation:
     """Return the mean credit of a task's samples; of a unit of several tasks, the share of rounds with all correct."""
     if all(member.qid == members[0].qid for member in members):
         return mean_of_samples(members, reading)

@@ -253,7 +253,7 @@ def _without_rows(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, in
 
 
 def _without_frame(lower: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Leave out courtesies, questions, and explanations under a heading."""
+    """Leave out courtesies, questions, and all from the heading of an explanation on, if a sentence is before it."""
     heading = wordings.EXPLAINS.search(lower)
     if heading and any(end <= heading.start() for _, end in sentences):
         sentences = [span for span in sentences if span[1] <= heading.start()]
