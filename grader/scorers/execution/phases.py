@@ -199,10 +199,9 @@ def _timeout_as_official_result(sample: Sample, context: Context) -> Executed:
     seconds = sample.task.seconds or context.limits.cpu_seconds
     judgement = sample.verdicts.completion.judgement
     assert judgement is not None
-    cpu = min(judgement.evidence.cpu, seconds)
-    evidence = ProcessEvidence(
-        stopped=judgement.evidence.stopped, status=None, cpu=cpu, wall=seconds, waited=0.0, oom=False
-    )
+    separate = judgement.evidence
+    cpu = min(separate.cpu, seconds)
+    evidence = ProcessEvidence(stopped=separate.stopped, status=None, cpu=cpu, wall=seconds, waited=0.0, oom=False)
     run = ProgramRun(evidence=evidence, result=context.protocol.timed_out, kind="timeout")
     return Executed(lint=sample.lint, run=run)
 

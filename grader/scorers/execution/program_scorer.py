@@ -126,9 +126,8 @@ class ProgramScorer:
         if self._tasks[qid].broken:
             return _refusal_result(request, f"the task's row is broken: {self._tasks[qid].broken}", "task")
         if errors[qid]:
-            return _refusal_result(
-                request, f"the calls of its tests were not recorded: {errors[qid]}", "infrastructure"
-            )
+            reason = f"the calls of its tests were not recorded: {errors[qid]}"
+            return _refusal_result(request, reason, "infrastructure")
         if why := self._states.reference_failures.get(qid):
             reason = f"the task's reference solution does not pass, so no verdict would mean anything: {why}"
             return _refusal_result(request, reason, "task")

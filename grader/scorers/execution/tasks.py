@@ -131,19 +131,23 @@ def _task_or_broken(row: Row, columns: ExecutionColumns, checker: str) -> CodeTa
     """Return a row's task. If the row cannot be used, the task says why; raises BadRowError without an id."""
     if type(row.get(columns.id)) is int:
         row = row | {columns.id: str(row[columns.id])}
+    try:
+        _check_columns(row, columns)
+        return _task(row, columns, checker)
+    except BadRowError as error:
+        if not isinstance(row.get(columns.id), str):
+            raise
+        return _broken_task(row, columns, str(error), has_invalid_tests=isinstance(error, _InvalidTestsError))
+
+
+def _check_columns(row: Row, columns: ExecutionColumns) -> None:
+    """Raise BadRowError if a row lacks a text that it needs. A row with inputs needs no tests."""
     needed = filter(None, (columns.id, columns.signature, columns.prompt))
     missing = [name for name in needed if not isinstance(row.get(name), str) and name not in columns.optional]
     if columns.tests and not _has_inputs(row, columns) and not isinstance(row.get(columns.tests), (str, list)):
         missing.append(columns.tests)
     if missing:
-        problem = f"no text in column {', '.join(missing)}"
-        if columns.id in missing:
-            raise BadRowError(problem)
-        return _broken_task(row, columns, problem)
-    try:
-        return _task(row, columns, checker)
-    except BadRowError as error:
-        return _broken_task(row, columns, str(error), has_invalid_tests=isinstance(error, _InvalidTestsError))
+        raise BadRowError(f"no text in column {', '.join(missing)}")
 
 
 def _broken_task(row: Row, columns: ExecutionColumns, problem: str, *, has_invalid_tests: bool = False) -> CodeTask:

@@ -267,11 +267,9 @@ class TestedTasks:
 
         def make_job() -> Job:
             answers = self._spool.get(stored).transcript
+            runs = [self._states.spool.get(run).transcript for run in state.expected_runs]
             # A reference solution is its own expectation: the tests alone decide about it.
-            runs = (
-                [answers] if is_reference else [self._states.spool.get(run).transcript for run in state.expected_runs]
-            )
-            return jobs.with_answers(job, answers, runs)
+            return jobs.with_answers(job, answers, [answers] if is_reference else runs)
 
         content = {"transcript": stored.digest, "expected": [run.digest for run in state.expected_runs]}
         return self._runner.key({**job, "of": content}), make_job

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from grader.data.load import load
@@ -55,10 +56,17 @@ def test_many_rows_with_one_id_on_one_line_are_an_error() -> None:
     assert caught.value.problems == [f"{line} (also at line 1 and line 1)"]
 
 
-def test_a_broken_row_among_many_stops_only_itself() -> None:
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [({"test_script": "assert ("}, "invalid Python"), ({"io": "{"}, "column io is not JSON"), ({"io": 1}, "")],
+)
+def test_a_broken_row_among_many_stops_only_itself(row: dict[str, Any], why: str) -> None:
+    columns = msgspec.structs.replace(HUMANEVAL_V.columns, inputs="io.input", outputs="io.output")
     every = [ROW | {"qid": f"q{number}"} for number in range(30)]
-    made = read_tasks(rows(*every, ROW | {"qid": "odd", "test_script": "assert ("}), HUMANEVAL_V)
-    assert "invalid Python" in made["odd"].broken
+    benchmark = msgspec.structs.replace(HUMANEVAL_V, columns=columns)
+    made = read_tasks(rows(*every, ROW | {"qid": "odd"} | row), benchmark)
+    assert why in made["odd"].broken
+    assert bool(made["odd"].broken) == bool(why)
     assert not made["q1"].broken
 
 
