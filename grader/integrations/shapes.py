@@ -34,7 +34,7 @@ def inputs_outputs(row: Row | str) -> dict[str, Any]:
 def any_of(row: Row | str) -> dict[str, Any]:
     """Convert a row of any shape here, or one that has the columns of grade already.
 
-    An object of no shape is returned as it is: as a row, it makes its sample unscored, with the reason.
+    A row of any other shape is returned as it is. It makes its sample unscored, with the reason.
     """
     row = _mapping(row)
     for name, shape in _BY_COLUMN.items():

@@ -217,6 +217,7 @@ class Pool:
             yield pair
 
     def _exchange(self, samples: Iterable[Sample], *, official: bool, wait: float | None) -> tuple[float, Exchange]:
+        """Return a call's maximum duration in seconds, and its exchange."""
         seconds = self._wait if wait is None else _seconds(wait)
         each = self.reward == "tests_right"
         return seconds, Exchange(samples, task_rows=self._rows, reward=self.reward, official=official, each=each)

@@ -171,6 +171,7 @@ class Exchange:
             raise ConnectionError(f"the answer does not match the request: {error}") from error
 
     def _store(self, index: int, result: SampleResult) -> tuple[int, SampleResult]:
+        """Store a result with its number and reward; return it and its index, as callers yield them."""
         numbered = rewarded(msgspec.structs.replace(result, sample=self._sample_numbers[index]), self._reward)
         self._results[index] = numbered
         return index, numbered

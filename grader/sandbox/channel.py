@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def wait_ready(timeout: float, *, readable: Sequence[Waited] = (), writable: Sequence[Waited] = ()) -> bool:
-    """Return True as soon as one of them can be read or written, or has ended; False after `timeout` seconds.
+    """Return True as soon as one of the files can be read or written, or has ended; False after `timeout` seconds.
 
     Raises ValueError if one is closed.
     """
@@ -86,9 +86,9 @@ def _parse_answer(data: bytes) -> Answer:
     message = compact_json.decode(data[4:end], replace_lone_surrogates=True)
     if not isinstance(message, dict):
         raise ValueError("not an object")  # noqa: TRY004 - of JSON
-    part = message.get("answer")
-    if isinstance(part, dict) and "transcript" in part:
-        part["transcript"] = data[end:]
+    program_answer = message.get("answer")
+    if isinstance(program_answer, dict) and "transcript" in program_answer:
+        program_answer["transcript"] = data[end:]
     return message
 
 

@@ -125,8 +125,8 @@ def _open(name: str) -> Backend:
 def _docker_line() -> str:
     engine = engines.find()
     if engine is None:
-        none = f"no engine answers{engines.docker_host_words()} (start it: `systemctl start docker`, or `dockerd`)"
-        return f"docker   {engines.access_problem() or none}"
+        not_found = f"no engine answers{engines.docker_host_words()} (start it: `systemctl start docker`, or `dockerd`)"
+        return f"docker   {engines.access_problem() or not_found}"
     try:
         client = docker.connect()
         version = client.version()

@@ -59,7 +59,7 @@ class _JobRequest:
     def __init__(self, job: Job, loop_delay: float) -> None:
         self.job, self.role, self.future = job, role_of(job), Future[Answer]()
         self.due = time.monotonic() + loop_delay * may_never_end(program_of(job))
-        """The job with the earliest time comes first."""
+        """A time of `time.monotonic`: the job with the earliest one comes first."""
         self.attempts = 0
         """Number of supervisors that were lost with it."""
         self.runs_alone = False
@@ -162,7 +162,7 @@ class JobQueue:
     def prestart(self, role: Role, lint_jobs: int = 0) -> None:
         """Start supervisors of a role in the background, so that they are ready when its first jobs come.
 
-        `lint_jobs`: how many lint jobs will come; for a few of them, one linter is started.
+        `lint_jobs`: the number known so far. Up to `FEW_LINTS`, one linter is started, else one for each worker.
         """
         self._backend.load()
         with self._lock:

@@ -171,7 +171,7 @@ def submit_response(request: Submit, result: SampleResult) -> dict[str, Any]:
 
 
 def _run_result(output: _RunOutput, seconds: float | None) -> dict[str, Any]:
-    """Return SandboxFusion's answer about one run of a program; it is also `exec_info` of a test of a submission."""
+    """Return SandboxFusion's answer about a run of a program; without `seconds`, `exec_info` of a submission's test."""
     is_late, is_good = output.outcome == Outcome.TIMEOUT.value, output.outcome == Outcome.PASSED.value
     run = {
         "status": "TimeLimitExceeded" if is_late else "Finished",
