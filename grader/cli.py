@@ -179,10 +179,7 @@ for _command in (run_command, look.check_command):
 
 
 def _variables(command: click.Command, prefix: str) -> Iterator[str]:
-    """Yield each option's variable, and the one that click itself names after the parameter, and reads as well.
-
-    An example is `--output`, whose parameter is `outputs`: `GRADE_RUN_OUTPUT` and `GRADE_RUN_OUTPUTS`.
-    """
+    """Yield each option's variables: `GRADE_RUN_OUTPUT`, and click's own for the parameter, `GRADE_RUN_OUTPUTS`."""
     for option in options_by_name(command).values():
         yield str(option.envvar)
         yield f"{prefix}_{(option.name or '').upper()}"
@@ -248,7 +245,8 @@ def _single_value(option: click.Option, value: Any, config: Config) -> Any:
         return value
     if not isinstance(value, str) or value == "-":
         return str(value)
-    if isinstance(option.type, click.Path) or (option.name == "benchmark" and _is_folder(value, config.path.parent)):
+    is_own_benchmark = option.name == "benchmark" and _is_folder(value, config.path.parent)
+    if is_own_benchmark or isinstance(option.type, click.Path):
         return str(config.path.parent / value)
     return value
 

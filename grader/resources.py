@@ -151,8 +151,7 @@ def _prepare_private(path: Path) -> bool:
 def private_folder(name: str, purpose: str, remedy: str) -> Path:
     """Return a folder among the temporary files that only this user can access, created if it is missing.
 
-    `purpose` and `remedy` are parts of the error's message: what the folder is for, and what the user can name instead.
-    Raises InfrastructureError.
+    Raises InfrastructureError, whose message has `purpose` (what it is for) and `remedy` (what users can name instead).
     """
     if not hasattr(os, "getuid"):  # Windows, where each user has a folder for temporary files
         path = Path(tempfile.gettempdir()) / name

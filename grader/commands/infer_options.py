@@ -44,7 +44,8 @@ def _parse_gen_kwargs(_context: click.Context, _parameter: click.Parameter, valu
     if reserved := sorted(settings.keys() & _RESERVED_SETTINGS):
         raise click.BadParameter(f"{reserved[0]} cannot be set here: use its option, if it has one")
     for name in _WHOLE_NUMBERS & settings.keys():
-        if settings[name] is not None and (type(settings[name]) is not int or settings[name] < 0):
+        is_whole_number = type(settings[name]) is int and settings[name] >= 0
+        if settings[name] is not None and not is_whole_number:
             raise click.BadParameter(f"{name}={settings[name]} is not a whole number")
     return settings
 

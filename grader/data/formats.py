@@ -195,7 +195,8 @@ class _TableReader:
             line += len(last)
             yield cells
         if last and self._is_open(last):
-            position = f"{self._path}:{self._line}: "  # other problems of this row are consequences of the quote
+            # Other problems of this row are consequences of the quote.
+            position = f"{self._path}:{self._line}: "
             self._problems = [problem for problem in self._problems if not problem.startswith(position)]
             self._add_problem("a quote is opened here and never closed, so that the rest of the file is one cell")
 

@@ -50,10 +50,7 @@ def write(path: Path, plan: Plan, log: Log) -> OutputSummary:
 
 
 def _records(of_task: list[Conversation], plan: Plan, log: Log, written: OutputSummary) -> Iterator[dict[str, Any]]:
-    """Yield the record of a task's samples, or one per sample if their prompts differ; count the samples in `written`.
-
-    `of_task`: the conversations of this task.
-    """
+    """Yield one record of a task's samples, or one per sample if their prompts differ; count them in `written`."""
     last_steps = [conversation.steps[-1] for conversation in of_task]
     replies = [log.reply(conversation.key(step)) for conversation, step in zip(of_task, last_steps, strict=True)]
     samples = [(reply, step.text(reply.content or "")) for reply, step in zip(replies, last_steps, strict=True)]

@@ -72,7 +72,7 @@ def prepare(options: InferOptions) -> PreparedRun:
     benchmark, scorer, split, protocol = setup.declared, setup.scorer, setup.split, setup.protocol
     rows = setup.rows(ALL)
     check_questions(rows, benchmark)
-    tasks, _ = scorer.complete(benchmark, rows, tasks_of(scorer, benchmark, split, rows), None)
+    tasks, _notes = scorer.complete(benchmark, rows, tasks_of(scorer, benchmark, split, rows), None)
     prompt_options = _prompt_options(options, scorer, protocol, benchmark, split)
     images = TaskImages(benchmark, split, protocol, options.data, tasks)
     # The benchmark's own settings replace those that its scorer usually has.
