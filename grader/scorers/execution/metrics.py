@@ -35,7 +35,10 @@ PARSE_RATE, CALLS_RIGHT, BASE = "parse_success_rate", "calls_right", "base_"
 
 
 def reported_ks(ks: tuple[int, ...], counts: Mapping[str, int], protocol: ExecutionProtocol) -> tuple[int, ...]:
-    """Return the ks to report; raises UsageError for a given k if some task has fewer samples."""
+    """Return the ks to report: the given ones, or 1 and the protocol's.
+
+    A k needs as many samples of every task: without them, a given one raises UsageError; the protocol's is left out.
+    """
     task, fewest = min(counts.items(), key=lambda item: item[1], default=("", 0))
     if not ks:
         return tuple(sorted({1, protocol.k if fewest >= protocol.k else 1}))

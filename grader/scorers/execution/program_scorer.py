@@ -18,7 +18,7 @@ from grader.results import SampleResult
 from grader.sandbox.interface import FEW_LINTS
 from grader.sandbox.queue import MAX_SUPERVISORS
 from grader.scorers.execution.assembly import Program, assemble
-from grader.scorers.execution.facts import ExecutionFacts, Printed
+from grader.scorers.execution.facts import Printed, facts_of
 from grader.scorers.execution.job_runner import JobRunner
 from grader.scorers.execution.phases import judge_samples, limits_of, run_officially, with_lint_keys
 from grader.scorers.execution.pipeline import Pipeline
@@ -176,7 +176,7 @@ class ProgramScorer:
         result = msgspec.structs.replace(result, tests=_test_results(sample, request))
         if request.printed and sample.readings is not None:
             outputs = [Printed(text=o.text, outcome=o.outcome.value, why=o.why) for o in sample.readings.outputs]
-            result = msgspec.structs.replace(result, facts=ExecutionFacts(printed=outputs))
+            result = msgspec.structs.replace(result, facts=msgspec.structs.replace(facts_of(result), printed=outputs))
         return result if request.official else msgspec.structs.replace(result, official=NOT_REQUESTED)
 
     def _with_oddities(self, results: list[SampleResult], requests: Sequence[ScoreRequest]) -> list[SampleResult]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from grader.benchmark import Columns
@@ -17,6 +18,8 @@ from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution import program_scorer
 from grader.scorers.execution.declaration import ExecutionProtocol
+from grader.scorers.execution.facts import ExecutionFacts, Printed, facts_of
+from grader.scorers.execution.inputs.cases import Cases
 from grader.scorers.interface import Run
 from grader.scorers.plain_sample_scorer import NO_FILE
 from grader.scorers.sample_scorer import ScoreRequest
@@ -104,6 +107,20 @@ def test_only_the_run_itself_still_knows_a_task_that_is_forgotten(graded: progra
     graded.forget("plain")
     knowing = [name for name, value in vars(graded).items() if isinstance(value, dict) and "plain" in value]
     assert knowing == ["_tasks"]
+
+
+def test_what_was_printed_stands_beside_the_base_inputs(
+    graded: program_scorer.ProgramScorer, pool: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """These are the facts of a run."""
+    cases = Cases(inputs=("1", "2"), outputs=("1", "2"), base_count=1)
+    monkeypatch.setitem(TASKS, "echo", msgspec.structs.replace(make("echo", "", "", {}), cases=cases))
+    printed = [json.dumps({"printed": text, "status": 0, "cpu": 0.1}) for text in cases.inputs]
+    answer = {"evidence": EVIDENCE, "transcript": "\n".join(['{"compiled": true}', *printed]).encode()}
+    monkeypatch.setattr(pool, "answer", lambda kind, _: {"messages": []} if kind == "lint" else answer)
+    (result,) = score(graded, [ScoreRequest(qid="echo", text="```python\nprint(input())\n```", printed=True)])
+    outputs = [Printed(text=text, outcome="passed") for text in cases.inputs]
+    assert facts_of(result) == ExecutionFacts(base=(True, True), printed=outputs)
 
 
 def test_official_runs_are_those_asked_for_and_come_last(graded: program_scorer.ProgramScorer, pool: Scripted) -> None:
