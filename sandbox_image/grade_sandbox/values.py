@@ -153,7 +153,7 @@ class Writer:
         self._unwritten: collections.deque[tuple[int, Any]] = collections.deque()
         """Containers that have a number and no content yet."""
         self._values: dict[int, Any] = {}
-        """Number of a node -> what it stands for, which must live on: an id() is that of one object."""
+        """Number of a node -> the object in it: for `mutables`, and because a dead object's id() may come again."""
         self._nodes: list[Any] = []
         self._size = 0
         """Bytes counted so far."""
@@ -170,6 +170,7 @@ class Writer:
             raise
         except Exception as error:  # Attributes of a program's object may raise anything.
             raise UnsendableError(f"{type_name(value)} ({type(error).__name__} while it was read)") from None
+        # Until here, only a part of the text was counted.
         self.count_bytes(len(text) - self._size)
         return text
 
@@ -195,7 +196,7 @@ class Writer:
             number = self._new(list(node))
             self._values[number] = value
             return number
-        key = (cls, _KEYS[cls](value) if cls in _KEYS else value)
+        key = (cls, _EXACT_TEXTS[cls](value) if cls in _EXACT_TEXTS else value)
         number = self._numbers.get(key)
         if number is None:
             kind = _KINDS_BY_TYPE[cls]
@@ -218,6 +219,7 @@ class Writer:
             is_quick = cls is int or (cls is str and not self._has_special_atoms)
             number = by_value.get((cls, value)) if is_quick else None
             numbers.append(self.node_number(value) if number is None else number)
+        # Each number has at least one digit.
         self.count_bytes(len(numbers))
         return numbers
 
@@ -278,6 +280,7 @@ def _kind_of_class(cls: type[Any], context: Context) -> str:
     if cls in _KNOWN_NAMES:
         return "known"
     if is_user_class(cls):
+        # The other side can only call it.
         return "function"
     raise UnsendableError(f"the class {cls.__name__}")
 
@@ -313,13 +316,14 @@ def is_user_class(cls: type[Any]) -> bool:
     module_name = module_of(cls)
     module = sys.modules.get(module_name)
     # What was imported has a spec. A module without one is the sandbox's own `__main__`, or made while it runs.
-    if module is not None and module_name not in _USER_MODULES and module.__spec__ is not None:
+    names_library = module is not None and module_name not in _USER_MODULES and module.__spec__ is not None
+    if names_library:
         return False
     namesake: Any = module
     for part in cls.__qualname__.split("."):
         namesake = getattr(namesake, part, None)
-    # A class of such a module, or of a library that lends its name, is found there. A program's class is not: its
-    # globals belong to no module.
+    # The classes of the remaining modules themselves are found there. A program's class is in no module, even if it has
+    # the name of one, because the program's globals belong to none.
     is_in_its_module = namesake is cls
     return not is_in_its_module and bool(cls.__flags__ & _IS_HEAP_TYPE)
 
@@ -450,10 +454,11 @@ class Reader:
 
         A message cannot change the type of an object: where it has another one, the node stands for a new object.
         """
-        mutables_node = self._parts(0)[-1]
+        last_part = self._parts(0)[-1]
         by_number = {}
-        for number, value in zip(self._parts(mutables_node), existing, strict=True):
+        for number, value in zip(self._parts(last_part), existing, strict=True):
             kind = self._nodes[number][0]
+            # `numbers` is a shorter way to write a list.
             kind = "list" if kind == "numbers" else kind
             # An object of the signature's classes has no kind here. Whether its node fits shows when it is filled.
             existing_kind = _KINDS_BY_TYPE.get(type(value))
@@ -503,8 +508,8 @@ def _integer(content: Content) -> int:
 # --- atoms ---
 
 _ATOMS = {type(None), bool, int, float, complex, str, bytes}
-_KEYS: dict[type[Any], Callable[[Any], Any]] = {float: float.hex, complex: repr}
-"""0.0 equals -0.0, and NaN nothing."""
+_EXACT_TEXTS: dict[type[Any], Callable[[Any], Any]] = {float: float.hex, complex: repr}
+"""Texts that tell apart what `==` does not: 0.0 equals -0.0. They also find NaN again, which equals nothing."""
 
 
 def _write_int(writer: Writer, value: int) -> Content:
@@ -578,7 +583,7 @@ def _fill_deque(reader: Reader, value: Any, content: Content) -> None:
 
 
 def _ordered_items(value: Any, base: Any) -> list[Any]:
-    """Return the items of a set, in an order of their own if they have one: so equal sets are written equally."""
+    """Return the items of a set (`base`: its built-in class), sorted if possible: equal sets are written equally."""
     items = list(base.__iter__(value))
     if not set(map(type, items)) <= {bool, int, str, bytes, tuple}:
         return items
@@ -628,10 +633,10 @@ def _write_view(writer: Writer, value: Any) -> Content:
 
 
 def _write_iterator(writer: Writer, value: Any) -> Content:
-    items = list(
-        itertools.islice(value.items[value._next :] if isinstance(value, SentIterator) else value, MAX_ITEMS + 1)
-    )
-    is_complete = len(items) <= MAX_ITEMS and (not isinstance(value, SentIterator) or value.is_complete)
+    was_sent = isinstance(value, SentIterator)
+    unread = value.items[value._next :] if was_sent else value
+    items = list(itertools.islice(unread, MAX_ITEMS + 1))
+    is_complete = len(items) <= MAX_ITEMS and (value.is_complete if was_sent else True)
     return [int(is_complete), writer.node_numbers(items[:MAX_ITEMS])]
 
 
@@ -735,15 +740,17 @@ MAX_NAME = 200
 
 
 def _make_error(reader: Reader, content: Content) -> BaseException:
-    family, name, (arguments, *parts), keys = content
+    """Make an exception from what `_write_error` returns; it gets a new class if the reader does not have its own."""
+    family, name, (arguments_node, *member_nodes), member_names = content
     cls = KNOWN.get(family[1:]) if _text(family).startswith(".") else reader.context.classes.get(family)
-    if not (isinstance(cls, type) and issubclass(cls, BaseException)) or type(reader[arguments]) is not tuple:
+    if not (isinstance(cls, type) and issubclass(cls, BaseException)) or type(reader[arguments_node]) is not tuple:
         raise MalformedError("an invalid exception")
     if _text(name) != cls.__name__:
         cls = type(name[:MAX_NAME], (cls,), {})
-    error: BaseException = cls.__new__(cls, *reader[arguments])
-    error.args = reader[arguments]
-    _set_attributes(error, dict(zip(keys, reader.values(parts), strict=True)))
+    arguments = reader[arguments_node]
+    error: BaseException = cls.__new__(cls, *arguments)
+    error.args = arguments
+    _set_attributes(error, dict(zip(member_names, reader.values(member_nodes), strict=True)))
     return error
 
 
@@ -770,13 +777,14 @@ def _set_attributes(value: Any, members: Mapping[str, Any]) -> None:
         for key in [key for key in dictionary if key not in members and not is_reserved(key)]:
             del dictionary[key]
     for key, item in members.items():
-        of_class = next((base.__dict__[key] for base in type(value).__mro__ if _text(key) in base.__dict__), None)
-        if is_reserved(key) or isinstance(of_class, (classmethod, staticmethod, *_FUNCTIONS)):
+        name = _text(key)
+        class_member = next((base.__dict__[name] for base in type(value).__mro__ if name in base.__dict__), None)
+        if is_reserved(name) or isinstance(class_member, (classmethod, staticmethod, *_FUNCTIONS)):
             raise MalformedError("an attribute that hides a method, or has a reserved name")
-        if isinstance(of_class, types.MemberDescriptorType):
-            of_class.__set__(value, item)
+        if isinstance(class_member, types.MemberDescriptorType):  # one of its `__slots__`
+            class_member.__set__(value, item)
         elif dictionary is not None:
-            dictionary[key] = item
+            dictionary[name] = item
         else:
             raise MalformedError("an attribute that its class does not have")
 
@@ -803,6 +811,7 @@ def _class_attributes(cls: type[Any]) -> dict[str, Any]:
 
 
 def _make_tree(reader: Reader, content: Content) -> Tree:
+    """Make a Tree without its attributes; `content` is what `_write_tree` returns."""
     name, length = content[0], content[3]
     if length is not None and not 0 <= _integer(length) < sys.maxsize:
         raise MalformedError("an invalid length")
@@ -817,6 +826,7 @@ def _write_record(writer: Writer, value: Any) -> Content:
 
 
 def _make_record(reader: Reader, content: Content) -> Any:
+    """Make a named tuple of its class, or of a new one if the reader does not have it (`known_class` is empty)."""
     (known_class, class_name, *fields), parts = content
     items = reader.values(parts)
     if len(items) != len(fields) or len(set(map(_text, fields))) < len(fields):
@@ -865,6 +875,7 @@ def _write_array(writer: Writer, value: Any) -> Content:
 
 
 def _make_array(reader: Reader, content: Content) -> Any:
+    """Make an array; one of objects ("O") gets its items later, from `_fill_array`."""
     import numpy
 
     name, shape, data, parts = content
@@ -880,7 +891,9 @@ def _make_array(reader: Reader, content: Content) -> Any:
     dtype, raw = numpy.dtype(name), _make_bytes(reader, data)
     if size * dtype.itemsize != len(raw):
         raise MalformedError("an array of another size")
-    return numpy.frombuffer(raw, dtype=dtype).reshape(shape).copy() if dtype.itemsize else numpy.zeros(shape, dtype)
+    if not dtype.itemsize:  # Empty texts: `frombuffer` refuses items without bytes.
+        return numpy.zeros(shape, dtype)
+    return numpy.frombuffer(raw, dtype=dtype).reshape(shape).copy()
 
 
 def _fill_array(reader: Reader, value: Any, content: Content) -> None:
@@ -925,15 +938,15 @@ def _write_column(writer: Writer, value: Any) -> list[Any]:
     return [name, writer.node_number(value.to_numpy() if is_plain else tuple(value.astype(object).tolist()))]
 
 
-def _read_column(reader: Reader, name: Content, number: Content) -> tuple[Any, str]:
+def _read_column(reader: Reader, dtype_name: Content, values_node: Content) -> tuple[Any, str]:
     """Return the values and the type of a column or an index; raises MalformedError."""
     import numpy
 
-    values = reader[number]
+    values = reader[values_node]
     is_plain = isinstance(values, numpy.ndarray) and values.ndim == 1 and values.dtype.kind != "O"
-    if not _COLUMN.fullmatch(_text(name)) or not (is_plain or type(values) is tuple):
+    if not _COLUMN.fullmatch(_text(dtype_name)) or not (is_plain or type(values) is tuple):
         raise MalformedError("an invalid column")
-    return values if is_plain else list(values), name
+    return values if is_plain else list(values), dtype_name
 
 
 def _write_index(writer: Writer, value: Any) -> Content:
@@ -957,7 +970,8 @@ def _make_series(reader: Reader, content: Content) -> Any:
     import pandas
 
     values, dtype = _read_column(reader, content[0], content[1][0])
-    return pandas.Series(values, dtype=dtype, name=reader[content[1][1]], index=_look_up_index(reader, content[1][2]))
+    name, index = reader[content[1][1]], _look_up_index(reader, content[1][2])
+    return pandas.Series(values, dtype=dtype, name=name, index=index)
 
 
 def _look_up_index(reader: Reader, number: Any) -> Any:
@@ -976,8 +990,9 @@ def _write_frame(writer: Writer, value: Any) -> Content:
 def _make_frame(reader: Reader, content: Content) -> Any:
     import pandas
 
-    index, names = (_look_up_index(reader, number) for number in content[1][:2])
-    columns = reader.values(content[1][2:])
+    nodes = content[1]
+    index, names = (_look_up_index(reader, number) for number in nodes[:2])
+    columns = reader.values(nodes[2:])
     if len(columns) != len(names) or not all(isinstance(column, pandas.Series) for column in columns):
         raise MalformedError("an invalid table")
     frame = pandas.DataFrame({at: column.array for at, column in enumerate(columns)}, index=index)

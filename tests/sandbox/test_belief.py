@@ -229,6 +229,16 @@ def test_another_right_answer_is_believed(name: str) -> None:
     assert phases.beside(source, task.tests, task.signature, task.reference) == phases.CONFIRMED
 
 
+def test_a_forged_reply_without_the_arguments_that_a_procedure_has_changed_is_not_believed() -> None:
+    spec = phases.task(SORTED.tests)
+    recorded = phases.calls_of(spec, SORTED.reference)
+    sources = (SORTED.reference, "def solution(a):\n    a.clear()\n")
+    reference, sample = (phases.answers(source, spec, recorded)["transcript"] for source in sources)
+    task = spec | {"calls": recorded["calls"], "names": {}, "expected": [reference]}
+    found = phases.do("judge", {"task": task, "transcript": sample.replace(b'["tuple",[8]]', b'["tuple",[]]')})
+    assert (found["confirmed"], found["reason"]) == (False, "call 1: its reply has another number of arguments")
+
+
 def test_what_is_counted_and_shown_is_how_a_sample_differs() -> None:
     """The first call that differs is shown, and not the first of another kind: the text."""
     task = Task(returning("a * a"), "assert solution(2) == 4\nassert solution(3) == 9\nassert solution(4) == 16")

@@ -341,8 +341,9 @@ def test_an_answer_that_is_written_as_the_expected_one_is_not_said_to_have_other
 
 def test_what_was_not_sent_whole_is_named_in_plain_words() -> None:
     assert repr(comparing.parse_answer(reply(iter([1])))) == "<a value of type iterator>"
-    large = reply("a value of more than 32 MB", "unsent")
-    assert repr(comparing.parse_answer(large)) == "<a value of more than 32 MB>"
+    for what in ("a value of more than 32 MB", "a value with more than 2,000,000 parts", "the class Thread"):
+        assert repr(comparing.parse_answer(reply(what, "unsent"))) == f"<{what}>"
+    assert repr(comparing.parse_answer(reply("threading.Thread", "unsent"))) == "<a value of type threading.Thread>"
 
 
 def test_the_line_that_is_named_has_another_value_not_only_another_form() -> None:

@@ -127,10 +127,10 @@ class Program(values.Context):
         """The names of the program."""
         exec(compile(spec["signature"], SIGNATURE, "exec", dont_inherit=True), self.namespace)
         to_write = {name for name in spec["stubs"] if isinstance(self.namespace.get(name), type)}
-        names = [name for name in spec["classes"] if name.partition(".")[0] not in to_write]
-        signature_classes = user_classes(names, self.namespace)
+        given = [name for name in spec["classes"] if name.partition(".")[0] not in to_write]
+        signature_classes = user_classes(given, self.namespace)
         exec(compile(spec["source"], "<candidate>", "exec", dont_inherit=True), self.namespace)
-        classes = signature_classes | user_classes(names, self.namespace)
+        classes = signature_classes | user_classes(given, self.namespace)
         super().__init__(classes)
         # Objects of both classes are sent under one name if the program defines a class of the signature again.
         self.names = {cls: name for table in (signature_classes, classes) for name, cls in table.items()}
@@ -138,7 +138,8 @@ class Program(values.Context):
         """The names of the classes whose objects stay here, and are sent by their numbers."""
         self._resident_classes: dict[type[Any], str] = {}
         """These classes, and those of objects that a call of such a name has returned (`note_class`)."""
-        self.send_by_number([*to_write, *(name for name, origin in spec["names"].items() if origin == "class")])
+        used_by_tests = [name for name, origin in spec["names"].items() if origin == "class"]
+        self.send_by_number([*to_write, *used_by_tests])
         self.answers: dict[int, Any] = {}
         """Number of a call -> what it returned, if a later call refers to it."""
         self._objects: list[Any] = []
@@ -179,6 +180,7 @@ class Program(values.Context):
         return "function", self._object_number(value)
 
     def value_of(self, kind: str, content: "Any") -> "Any":
+        # The content is the number of an answer, the number or the name of a function, or [number of an object, ...].
         if kind == "answer":
             return self.answers[content]
         if kind == "function" and isinstance(content, str):
@@ -203,6 +205,7 @@ class Answerer:
     """The state of a program's process between calls."""
 
     def __init__(self, spec: "Candidate", program: Program, state: CallState) -> None:
+        """`spec`: see jobs.Candidate, also for `with_effects` and `kept_calls`."""
         self._program, self._state = program, state
         self._stubs = spec["stubs"]
         self._with_effects, self._kept_calls = spec.get("with_effects", True), set[int](spec.get("kept_calls", ()))

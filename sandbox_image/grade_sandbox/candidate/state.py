@@ -41,6 +41,6 @@ class CallState:
 
     def effects(self) -> tuple[str, int]:
         """Return what the call printed, and how many characters of the input it read."""
-        is_open = self._stdin is not None and not self._stdin.closed
-        consumed = self._stdin.tell() - self._start if self._stdin is not None and is_open else 0
+        stdin = self._stdin
+        consumed = stdin.tell() - self._start if stdin is not None and not stdin.closed else 0
         return self._output.getvalue()[:MAX_PRINTED], consumed

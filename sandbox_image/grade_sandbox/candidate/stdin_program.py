@@ -139,7 +139,7 @@ def _exception_line(stderr: str) -> str:
 
 
 def _remove_files(folder: str) -> None:
-    """Remove a run's folder, and all that it left elsewhere. The current folder is the one above, of the same user."""
+    """Remove a run's folder, and what the run left beside it (in the current folder) or in shared memory."""
     try:
         # Most runs leave nothing in it.
         os.rmdir(folder)

@@ -35,13 +35,7 @@ ENDED = 126
 """The exit code of a process that has come to its end by itself."""
 _INIT_FAILED = 125
 """The exit code of a namespace's first process that could not start the program."""
-CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
-    0x00020000,
-    0x08000000,
-    0x10000000,
-    0x20000000,
-    0x40000000,
-)
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 1 << 17, 1 << 27, 1 << 28, 1 << 29, 1 << 30
 PR_CAPBSET_DROP, LINUX_CAPABILITY_VERSION_3, MAX_CAPABILITIES = 24, 0x20080522, 64
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 0x4000, 0x40000
 
@@ -92,6 +86,7 @@ class Uids:
             self._remove_scratch(slot)
         if not self._remaining_names(slots):
             return True
+        # Most programs leave nothing. For the others, this takes a process with the program's own user id.
         for slot in slots:
             self._as_user(self.first_uid + slot, lambda: remove_contents(SCRATCH, SHM))
             self._remove_scratch(slot)
@@ -103,7 +98,8 @@ class Uids:
         linter = self.first_uid + LINTER_SLOT
         for name in os.listdir(SCRATCH):
             with contextlib.suppress(OSError):
-                if LINTER_SLOT not in slots and name == str(linter) and os.lstat(f"{SCRATCH}/{name}").st_uid == linter:
+                is_of_linter = name == str(linter) and os.lstat(f"{SCRATCH}/{name}").st_uid == linter
+                if is_of_linter and LINTER_SLOT not in slots:
                     continue
             names.append(name)
         return names
@@ -159,8 +155,8 @@ class Namespaces:
     def start(self, slot: int, body: Callable[[], object]) -> int:
         """Like `Uids.start`; the pid is that of the namespace's first process, which reports the program's end."""
         flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET | signal.SIGCHLD
-        number = {"x86_64": 56, "aarch64": 220}[platform.machine()]
-        pid = process.check(process.libc.syscall(number, ctypes.c_ulong(flags), 0, 0, 0, 0), "clone")
+        clone_call = {"x86_64": 56, "aarch64": 220}[platform.machine()]
+        pid = process.check(process.libc.syscall(clone_call, ctypes.c_ulong(flags), 0, 0, 0, 0), "clone")
         if pid == 0:
             self._run_init_and_exit(slot, body)
         return pid
@@ -247,7 +243,7 @@ def _drop_capabilities() -> None:
 
 
 def _wait_as_init(program: int) -> int:
-    """Reap until `program` ends; return its status as one byte: exit code below 128, or 128 + signal."""
+    """Reap until `program` ends; return its end as one exit code: its own (127 for any above), or 128 + its signal."""
     while True:
         pid, status = os.wait()
         if pid == program:

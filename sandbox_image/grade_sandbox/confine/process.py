@@ -121,9 +121,9 @@ _AF_UNIX = 1
 
 
 def _if_equal(value: int, *code: _Instruction) -> list[_Instruction]:
-    """Return code that runs if what was loaded last equals a value, and is skipped if not.
+    """Return instructions that run `code` if the value loaded last equals `value`, and skip it if not.
 
-    It ends with an answer: code behind it could not know what is loaded.
+    `code` must end with an answer (`_RET`): instructions behind it could not know which value is loaded.
     """
     return [(_JEQ, 0, len(code), value), *code]
 

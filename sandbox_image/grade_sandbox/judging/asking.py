@@ -126,9 +126,9 @@ class Asker(values.Context):
         """Changes each answer before the tests get it; only a recording does so."""
         self.plain_context = values.Context(classes)
         self._substitutes: dict[str, Any] = {}
-        """Name -> substitute of a function or a class of the program."""
+        """Name -> what `substitute` has returned for a function or a class of the program."""
         self._functions: dict[int | str, Any] = {}
-        """Number or name -> substitute of a function that the program has returned, or that it must write."""
+        """Name of a function of the program, or number of one that it has returned -> the function's substitute."""
         self.objects: dict[int, Any] = {}
         """Number -> substitute of an object."""
         self._referable: dict[int, tuple[int, Any, str]] = {}
@@ -145,14 +145,13 @@ class Asker(values.Context):
     def substitute(self, name: str, *, is_class: bool, stub: Any = None) -> Any:
         """Return the substitute for a function or a class of the program. `stub`: what the signature has for it."""
         if name not in self._substitutes:
-            self._substitutes[name] = (
-                _make_substitute_class(name, self) if is_class else self.value_of("function", name)
-            )
             if is_class:
-                self.classes[name] = self._substitutes[name]
-            elif stub is not None:
-                self._substitutes[name].__doc__ = stub.__doc__
-                self._substitutes[name].__wrapped__ = stub
+                substitute = self.classes[name] = _make_substitute_class(name, self)
+            else:
+                substitute = self.value_of("function", name)
+                if stub is not None:
+                    substitute.__doc__, substitute.__wrapped__ = stub.__doc__, stub
+            self._substitutes[name] = substitute
         return self._substitutes[name]
 
     def node_of(self, value: Any) -> tuple[str, Any] | None:
@@ -207,9 +206,8 @@ class Asker(values.Context):
         if type(number) is not int:
             raise values.MalformedError("an object without a number")
         if number not in self.objects:
-            self.objects[number] = _make_substitute_object(
-                self._substitutes[name], number, overrides_eq=bool(overrides_eq)
-            )
+            cls = self._substitutes[name]
+            self.objects[number] = _make_substitute_object(cls, number, overrides_eq=bool(overrides_eq))
         return self.objects[number]
 
     # --- calls ---
@@ -288,9 +286,8 @@ class Asker(values.Context):
         except values.MalformedError as error:
             raise InvalidReplyError(f"the program sent a malformed value ({error})") from None
         if reply.outcome == UNSENT:
-            raise UnconfirmedError(
-                f"the program returned what cannot be serialized: {str(reply.value)[: values.MAX_NAME]}"
-            )
+            type_name = str(reply.value)[: values.MAX_NAME]
+            raise UnconfirmedError(f"the program returned what cannot be serialized: {type_name}")
         return reply
 
     def refuse(self, why: str) -> NoReturn:
@@ -328,9 +325,9 @@ def read_reply(text: str, context: values.Context, existing: Any = ()) -> Reply:
     """Return what a reply says; raises MalformedError. `existing`: see `values.Reader.read`."""
     # A reply without effects does not tell what became of the existing objects, so they stay as they are.
     parts = values.read(text, context, () if text.startswith(_SHORT_REPLY) else existing)
-    if type(parts) is not tuple or len(parts) not in (2, 7):
-        raise values.MalformedError("not a reply")
-    if len(parts) == 7 and list(map(type, parts[2:])) != _TYPES_BEHIND_VALUE:
+    # Without effects, it has only its first two parts.
+    has_parts = type(parts) is tuple and len(parts) >= 2 and list(map(type, parts[2:])) in ([], _TYPES_BEHIND_VALUE)
+    if not has_parts:
         raise values.MalformedError("not a reply")
     reply = Reply(*parts)
     if reply.outcome not in (RETURNED, RAISED, UNSENT):

@@ -33,24 +33,26 @@ def read(text: str, context: JudgeContext) -> Call:
 def procedures(calls: Sequence[Call], expected: Sequence[Reply]) -> set[int]:
     """Return the numbers of the calls of procedures: functions and methods that never return a value in the reference.
 
-    What they change in their arguments, and what they print, is their answer. A method is read by one call, which
-    returns a function, and called by a later one. All methods of one name count as one.
+    What they change in their arguments, and what they print, is their answer. Tests call a method in two calls: one
+    reads it from its object, and returns a function; a later one calls that. All methods of one name count as one.
     """
     method_names: dict[Any, str] = {}
     """Number of a function that the program has returned -> the name of the method that it is."""
     numbers_by_callee: dict[tuple[str, Any], list[int]] = {}
-    with_value = set()
+    callees_with_value = set()
     for number, (call, reply) in enumerate(zip(calls, expected, strict=True)):
         target_kind, target = call.target
-        if call.target == ("op", "getattr") and type(reply.value) is Ref and reply.value.kind == "function":
+        reads_method = call.target == ("op", "getattr") and type(reply.value) is Ref and reply.value.kind == "function"
+        if reads_method:
             method_names[reply.value.content] = call.args[1]
-        is_method = target_kind == "function" and target in method_names
-        callee = ("method", method_names[target]) if is_method else (target_kind, target)
+        calls_method = target_kind == "function" and target in method_names
+        callee = ("method", method_names[target]) if calls_method else (target_kind, target)
         if callee[0] in {"name", "method"} and reply.outcome == RETURNED:
             numbers_by_callee.setdefault(callee, []).append(number)
             if reply.value is not None:
-                with_value.add(callee)
-    return {number for callee, numbers in numbers_by_callee.items() if callee not in with_value for number in numbers}
+                callees_with_value.add(callee)
+    of_procedures = [numbers for callee, numbers in numbers_by_callee.items() if callee not in callees_with_value]
+    return {number for numbers in of_procedures for number in numbers}
 
 
 _SIGNS = {
@@ -95,7 +97,8 @@ class _CallFormatter:
             yield "("
             arguments = [*(("", arg) for arg in args), *kwargs.items()]
             for position, (name, argument) in enumerate(arguments):
-                yield ", " * bool(position) + f"{name}=" * bool(name)
+                yield ", " if position else ""
+                yield f"{name}=" if name else ""
                 yield from self.value(argument, depth)
             yield ")"
 

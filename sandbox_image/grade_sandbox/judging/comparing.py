@@ -68,16 +68,18 @@ def parse_answer(reply: str, *, with_arguments: bool = False) -> Any:
         parts = read_reply(reply, JudgeContext())
         value = parts.value
         if parts.outcome == UNSENT:
-            return Opaque(value if value.startswith("a value of ") else f"a value of type {value}")
+            is_type = not value.startswith(("a ", "an ", "the "))  # else it is in words: "a value of more than 32 MB"
+            return Opaque(f"a value of type {value}" if is_type else value)
         if parts.outcome == RAISED:
+            # For people: numbers and texts say enough.
             text = ", ".join(str(part) for part in value.args if isinstance(part, (str, int, float)))
             return Raised(f"{type(value).__name__}: {text}" if text else type(value).__name__)
         if with_arguments:
             value = [value, parts.args, parts.kwargs, parts.printed]
-        opaque = next((part for part in iter_views(value) if not _is_plain(part)), None)
-        if opaque is None:
+        first_opaque = next((part for part in iter_views(value) if not _is_plain(part)), None)
+        if first_opaque is None:
             return value
-        return Opaque(f"a value of type {opaque.value if opaque.family == OBJECT else opaque.kind}")
+        return Opaque(f"a value of type {first_opaque.value if first_opaque.family == OBJECT else first_opaque.kind}")
     except Exception as error:  # Each part may be missing, or of any type.
         return Opaque(f"an answer that cannot be read: {type(error).__name__}")
 
@@ -117,7 +119,7 @@ class Comparison:
         for number, pair in enumerate(self._pairs):
             expected = self._parse_answer(pair["expected"])
             answer = self._parse_answer(pair["answer"]) if "answer" in pair else None
-            error = differences.printable(repr(answer))[1:-1] if isinstance(answer, Raised) else ""
+            error = differences.printable(answer.description) if isinstance(answer, Raised) else ""
             try:
                 pair_verdicts = self._verdicts(pair, expected, answer, is_answer="answer" in pair and not error)
             except CheckerError as failure:
@@ -216,7 +218,9 @@ def _comparison_function(spec: Compare) -> Callable[[Pair, Any, Any], Verdicts]:
 def _checker_function(source: str) -> Callable[[Pair, str, str], Verdicts]:
     """Return the function that asks a checker.
 
-    If it accepts an output that is not the expected one, it is believed only if it rejects an empty output and NaN.
+    If it accepts an output that is not the expected one, the careful reading believes it only if it rejects an empty
+    output and NaN.
+
     One that raises on an answer, and accepts the expected output, has found the answer wrong (as on DMOJ). To return
     anything but True or False counts as raising: a checker of assertions alone returns None for every right answer.
     """
@@ -240,14 +244,14 @@ def _checker_function(source: str) -> Callable[[Pair, str, str], Verdicts]:
         try:
             if "check" not in namespace:
                 exec(compile(source, "checker", "exec"), namespace)
-            is_right = run_checker(pair, expected, output)
+            is_accepted = run_checker(pair, expected, output)
         except BaseException as error:
-            is_right = False
+            is_accepted = False
             if not accepts(pair, expected, expected):
                 raise CheckerError(f"{type(error).__name__}: {error}") from None
-        if not is_right or _is_near(expected, output):
-            return Verdicts(is_right, is_right)
+        if not is_accepted or _is_near(expected, output):
+            return Verdicts(official=is_accepted, careful=is_accepted)
         controls = (text for text in ("", re.sub(r"\S+", "nan", output)) if not _is_near(expected, text))
-        return Verdicts(True, not any(accepts(pair, expected, control) for control in controls))
+        return Verdicts(official=True, careful=not any(accepts(pair, expected, control) for control in controls))
 
     return check

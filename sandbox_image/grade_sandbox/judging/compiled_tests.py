@@ -145,6 +145,7 @@ def failure_reason(error: BaseException, tests: str) -> tuple[str, str]:
 def _unclipped_reason(error: BaseException, tests: str) -> tuple[str, str]:
     if isinstance(error, UnconfirmedError):
         return str(error), error.kind
+    # The kind is that of a value that could not be serialized whole.
     if isinstance(error, values.EndlessError):
         return f"the tests ask for {error}", InvalidReplyError.kind
     if isinstance(error, AssertionError):

@@ -72,6 +72,7 @@ def _first_differing_position(pairs: Sequence[tuple[str, str]]) -> int | None:
 def _first_difference(expected: str, answer: str, *, by_tokens: bool) -> str:
     """Return the first line, or the first token, in which two texts differ."""
     unit, expected_parts, answer_parts = "line", expected.strip().split("\n"), answer.strip().split("\n")
+    # If one text has more lines than the other, they do not correspond.
     if by_tokens and len(expected_parts) != len(answer_parts):
         unit, expected_parts, answer_parts = "token", expected.split(), answer.split()
     position = _first_differing_position(list(zip(expected_parts, answer_parts, strict=False)))
@@ -99,9 +100,9 @@ def _short(text: str) -> str:
 
 
 def _length_before_difference(one: str, two: str) -> int:
-    """Return how many characters at the beginning of two texts are left out: those long before their first difference.
+    """Return how many equal characters to leave out at the beginning of two texts; 0 if both are short enough.
 
-    0 if both texts are short. A quarter of what is shown stands before the difference.
+    A quarter of what is shown stands before the first difference.
     """
     if max(len(one), len(two)) <= MAX_SHOWN:
         return 0

@@ -38,9 +38,9 @@ class EvalPlus:
         """Whether EvalPlus accepts a constant from every program."""
 
     def verdicts(self, arguments: Sequence[Any], expected: Any, answer: Any) -> Verdicts:
-        """Return whether an answer is right.
+        """Return whether an answer is right. The careful reading does not believe what is equal only by broadcasting.
 
-        By broadcasting, NumPy compares one number with each item of an array, and one row with each row.
+        By it, NumPy compares one number with each item of an array, and one row with each row.
         """
         self._is_broadcast = False
         try:

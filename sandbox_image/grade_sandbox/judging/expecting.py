@@ -31,9 +31,8 @@ _TRUE, _SAME, _REFUSE = "__expected_true__", "__expected_same__", "__expected_re
 
 def derive(spec: Task, seconds: float) -> dict[str, Any]:
     """Return calls and expected replies, or why there are none: see the grader's `Recorded`. Call it in a fork."""
-    return run_in_fork(lambda: _derive_expected(spec), seconds) or {
-        "refused": "the tests do not finish without a program"
-    }
+    derived = run_in_fork(lambda: _derive_expected(spec), seconds)
+    return derived or {"refused": "the tests do not finish without a program"}
 
 
 def _derive_expected(spec: Task) -> dict[str, Any]:
@@ -48,9 +47,8 @@ def _derive_expected(spec: Task) -> dict[str, Any]:
     try:
         _wrap_library_comparisons()
         tests = CompiledTests(spec)
-        names = {
-            name: compiled_tests.probable_origin(name) or "function" for name in compiled_tests.undefined_names(tests)
-        }
+        undefined_names = compiled_tests.undefined_names(tests)
+        names = {name: compiled_tests.probable_origin(name) or "function" for name in undefined_names}
         tree = ast.fix_missing_locations(_Rewriter().visit(ast.parse(spec["test"], "<tests>")))
         tests.run(compile(tree, "<tests>", "exec", dont_inherit=True), make_asker, names, _define_helpers)
     except BaseException as error:
@@ -68,6 +66,7 @@ class _ExpectingAsker(Asker):
     """Answers each call with something that notes what it is compared with."""
 
     def __init__(self, classes: dict[str, type[Any]]) -> None:
+        # Nobody answers calls: `make_call` does not use this function.
         super().__init__(classes, lambda call: (0, ""))
         self.calls: list[str] = []
         self.replies: list[str | None] = []
@@ -135,17 +134,17 @@ for _name in (
 class _Difference:
     """An answer minus a number: what is compared with a tolerance, also as `abs(...)`."""
 
-    def __init__(self, note: Note, other: object) -> None:
-        self._note, self._other = note, other
+    def __init__(self, note: Note, expected: object) -> None:
+        self._note, self._expected = note, expected
 
     def __abs__(self) -> _Difference:
         return self
 
-    def __lt__(self, other: float) -> bool:
-        max_tolerance = _MAX_TOLERANCE * max(1.0, abs(_number(self._other)))
-        if not (isinstance(other, (int, float)) and 0 < other <= max_tolerance):
+    def __lt__(self, tolerance: float) -> bool:
+        max_tolerance = _MAX_TOLERANCE * max(1.0, abs(_number(self._expected)))
+        if not (isinstance(tolerance, (int, float)) and 0 < tolerance <= max_tolerance):
             raise UnconfirmedError("the tests compare an answer with no usual tolerance")
-        self._note(self._other)
+        self._note(self._expected)
         return True
 
     __le__ = __lt__
@@ -171,18 +170,17 @@ class _Rewriter(ast.NodeTransformer):
 
         What several answers would satisfy (`or`, `in`, `!=`, `not ... ==`) becomes a call that refuses the tests.
         """
-        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) and is_true:
-            test.values = [self._rewrite(part, is_true=True) for part in test.values]
-            return test
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return self._rewrite(test.operand, is_true=not is_true)
         if isinstance(test, ast.BoolOp):
-            return _call(_REFUSE, test)
+            if not (isinstance(test.op, ast.And) and is_true):
+                return _call(_REFUSE, test)
+            test.values = [self._rewrite(part, is_true=True) for part in test.values]
+            return test
         if isinstance(test, ast.Compare):
-            operator = test.ops[0]
-            if isinstance(operator, ast.Is) and is_true and len(test.ops) == 1:
+            if is_true and len(test.ops) == 1 and isinstance(test.ops[0], ast.Is):
                 return _call(_SAME, test.left, test.comparators[0])
-            if any(isinstance(op, (ast.In, ast.NotIn, ast.IsNot)) for op in test.ops) or not is_true:
+            if not is_true or any(isinstance(op, (ast.In, ast.NotIn, ast.IsNot)) for op in test.ops):
                 return _call(_REFUSE, test.left, *test.comparators)
             self.generic_visit(test)
             return test

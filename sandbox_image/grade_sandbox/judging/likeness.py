@@ -130,15 +130,16 @@ class Likeness:
 
     def _compare_one(self, number: int, expected: Reply, returned: Reply) -> None:
         """Compare one answer: count it, or note its places or its problem."""
+        # `list` asks for a length by itself, which only some classes have.
         if self._calls[number].target == ("op", "len") and expected.outcome == RAISED:
-            self.equal_count += 1  # `list` asks for a length by itself, which only some classes have
+            self.equal_count += 1
             return
         if problem := _outcome_problem(expected, returned):
             self._note_problem(number, problem, returned)
             return
         differences = self._differences(number, expected, returned)
-        has_other_shape = bool(differences) and have_same_leaves(expected.value, returned.value)
-        if has_other_shape and any(map(self._kind_problem, differences)):
+        differs_in_shape_only = bool(differences) and have_same_leaves(expected.value, returned.value)
+        if differs_in_shape_only and any(map(self._kind_problem, differences)):
             # Parts at the same position may be of different kinds then, so the kind of the whole value decides.
             whole = Place(number, VALUE, (), expected.value, returned.value)
             differences = [*(place for place in differences if place.root != VALUE), whole]
@@ -162,7 +163,6 @@ class Likeness:
         `_other_arguments` notes the call, and the tests decide whether that matters.
         """
         is_procedure = number in self._procedures
-        runs = [run for run in self._other_runs if number < len(run)]
         value_places = () if is_procedure else differing_parts(expected.value, returned.value)
         differences = [Place(number, VALUE, *parts) for parts in value_places]
         if differences and self._differs_only_in_order(number, expected, returned):
@@ -170,9 +170,12 @@ class Likeness:
         if not (are_same(expected.args, returned.args) and are_same(expected.kwargs, returned.kwargs)):
             if is_procedure:
                 differences += self._argument_differences(number, expected, returned)
-            # If nothing else differs, arguments may differ where the reference's own runs do.
-            elif differences or all(are_same(run[number].args, expected.args) for run in runs):
-                self._other_arguments.append(number)
+            else:
+                runs = [run[number] for run in self._other_runs if number < len(run)]
+                varies_by_run = any(not are_same(run.args, expected.args) for run in runs)
+                # Where the reference's own runs leave other arguments, a program may, too, if its answer is the same.
+                if differences or not varies_by_run:
+                    self._other_arguments.append(number)
         if expected.printed != returned.printed and (is_procedure or self._calls[number].state.get("captures")):
             differences.append(Place(number, PRINTED, (), expected.printed, returned.printed))
         return differences
@@ -181,8 +184,10 @@ class Likeness:
         """Return where a procedure's arguments differ after the call. To have changed none is noted as a problem."""
         if are_same(self._calls[number].args, returned.args):
             self.problem = self.problem or f"call {number + 1}: it leaves its arguments as they were"
-        parts = differing_parts(expected.args, returned.args)
-        # A path begins with the position of the argument.
+        parts = list(differing_parts(expected.args, returned.args))
+        # A path begins with the position of the argument. Without one, there are more or fewer: the reply was forged.
+        if any(not path for path, _, _ in parts):
+            self.problem = self.problem or f"call {number + 1}: its reply has another number of arguments"
         return [Place(number, path[0], path[1:], one, two) for path, one, two in parts if path]
 
     def _varies_at(self, number: int, expected: Reply, place: Place) -> bool:
@@ -191,6 +196,7 @@ class Likeness:
             return False
         runs = (run[number].value for run in self._other_runs if number < len(run))
         paths = (path for value in runs for path, _, _ in differing_parts(expected.value, value))
+        # `zip` ends with the shorter path: one of the two must begin with the other.
         return any(all(one == two for one, two in zip(path, place.path, strict=False)) for path in paths)
 
     def _differs_only_in_order(self, number: int, expected: Reply, returned: Reply) -> bool:
@@ -300,7 +306,7 @@ def kind_problem(expected: Any, returned: Any, arguments: Any) -> str:
     """Return why an answer that differs is not of the reference's kind; empty if it is.
 
     Containers and objects with the same leaves are of one kind. If one of the two is a truth value or None, it matters
-    only which of them Python takes as true. Else both must be of one family.
+    only which of them Python takes as true. Else both must be of one family. `arguments`: see `_number_problem`.
     """
     expected_view, returned_view = view(expected), view(returned)
     family, families = expected_view.family, {expected_view.family, returned_view.family}
@@ -319,12 +325,11 @@ def kind_problem(expected: Any, returned: Any, arguments: Any) -> str:
     has_emptied_text = family == TEXT and expected_view.value and not returned_view.value
     if has_emptied_text or (family == CONTAINER and expected_view.parts and not returned_view.parts):
         return "it is empty"
-    if returned_view.kind == "iterator":
-        has_end = returned_view.value
-        if not has_end:
-            return "it is an iterator without an end"
-        if expected_view.kind != "iterator":
-            return "it is an iterator"
+    is_iterator, is_complete = returned_view.kind == "iterator", returned_view.value
+    if is_iterator and not is_complete:
+        return "it is an iterator without an end"
+    if is_iterator and expected_view.kind != "iterator":
+        return "it is an iterator"
     has_other_dtype = expected_view.dtype != returned_view.dtype and returned_view.dtype not in USUAL_TYPES
     if has_other_dtype and not are_same(normalize(expected), normalize(returned)):
         return f"it has the type {returned_view.dtype}"
@@ -384,8 +389,8 @@ def _controls(place: Place, *, replaces_reference: bool) -> list[Any]:
     theirs in the same order.
     """
     answers = place.expected, place.returned
-    answer = place.expected if replaces_reference else place.returned
-    replaced = view(answer)
+    replaced_answer = place.expected if replaces_reference else place.returned
+    replaced = view(replaced_answer)
     if TRUTH in {view(one).family for one in answers}:
         controls: list[Any] = [not _is_true(replaced)]
     elif place.root == PRINTED:
@@ -395,13 +400,13 @@ def _controls(place: Place, *, replaces_reference: bool) -> list[Any]:
     elif replaced.family == TEXT:
         controls = [type(replaced.value)(), SNOWMEN, None]
     elif replaced.family == CONTAINER:
-        controls = [_empty_container(answer), None]
+        controls = [_empty_container(replaced_answer), None]
     elif replaced.family == ERROR:
         # Any other exception is believed only of tests that name it, and so reject one that they do not name.
         controls = [] if _is_of_family(*answers) else [_ANOTHER_ERROR("another")]
     else:
         controls = [True] if replaced.family == NONE else [False, [], None]
-    # None is left out, because the position of a control is the number of its round.
+    # A place has something for each of its controls, because the position of a control is the number of its round.
     return [_NO_CONTROL if any(are_same(control, one) for one in answers) else control for control in controls]
 
 

@@ -47,6 +47,7 @@ class Recording:
         self._compile_error = ""
         """Why the tests cannot be compiled."""
         self._names: dict[str, str] = {}
+        """The names that the first run has found: see `_Record.names`."""
         try:
             self._tests = CompiledTests(spec)
             self._continuing = continuing.ContinuingTests(spec["test"])
@@ -145,14 +146,12 @@ class _Record:
                 "signature": spec["signature"], "classes": spec["classes"], "stubs": spec["stubs"],
                 "source": spec["reference"] or "", "names": {},
             }  # fmt: skip
+            # What the names are is only known when the reference is loaded: `send_by_number` comes after.
             program = Program(candidate)
             origins = {name: _find_origin(name, program.namespace) for name in (*names, *spec["stubs"])}
+            found = [(name, origin) for name, origin in origins.items() if origin]
             # A stub is known from the signature. If the reference imports it, the tests get what it imports.
-            self.names = {
-                name: origin
-                for name, origin in origins.items()
-                if origin and (name in names or origin.startswith("import:"))
-            }
+            self.names = {name: origin for name, origin in found if name in names or origin.startswith("import:")}
             program.send_by_number(name for name, origin in self.names.items() if origin == "class")
             self._answerer = Answerer(candidate, program, CallState(self._reference_state.printed))
 
@@ -185,10 +184,8 @@ class _Record:
             return []
         context = _ComparableCalls(self._asker.classes)
         # A call whose reply never came was not the reason for any later one, and is left out.
-        return [
-            context.make_comparable(number, *pair)
-            for number, pair in enumerate(zip(self.calls, self._replies, strict=False))
-        ]
+        answered = enumerate(zip(self.calls, self._replies, strict=False))
+        return [context.make_comparable(number, call, reply) for number, (call, reply) in answered]
 
     # --- comparisons of other objects ---
 

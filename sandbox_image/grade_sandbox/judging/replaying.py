@@ -82,10 +82,7 @@ class Tests:
         self.compiled = CompiledTests(spec)
 
     def _run(
-        self,
-        code: CodeType,
-        replies: Sequence[str],
-        prepare: Callable[[dict[str, Any]], object] = lambda namespace: None,
+        self, code: CodeType, replies: Sequence[str], prepare: Callable[[dict[str, Any]], object] = lambda names: None
     ) -> tuple[str, str]:
         """Run tests with these replies; return why they do not confirm the program: see `verdict`."""
         process.swallow_output()

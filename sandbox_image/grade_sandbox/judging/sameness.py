@@ -44,6 +44,7 @@ def differing_parts(one: Any, two: Any, path: Path = (), outer_pairs: Pairs = ()
     outer_pairs = (*outer_pairs, pair)
     first, second = view(one), view(two)
     is_same: bool | None
+    """None: their parts decide."""
     if len(outer_pairs) > MAX_DEPTH and first.parts:
         is_same = have_same_leaves(one, two)
     else:
@@ -84,7 +85,8 @@ USUAL_TYPES = {"", "int64", "float64", "bool", "complex128"}
 def _are_of_one_kind(one: View, two: View) -> bool:
     """Whether the types of two values of one family make no difference: 1 and 1.0, or a set and a frozenset.
 
-    They do if the values are never equal in Python, or if NumPy computes otherwise with one of them: see `USUAL_TYPES`.
+    Types make a difference if their values are never equal in Python, or if NumPy computes otherwise with one of them:
+    see `USUAL_TYPES`.
     """
     if one.family in _ATOMS:
         return one.dtype == two.dtype or {one.dtype, two.dtype} <= USUAL_TYPES
@@ -134,9 +136,11 @@ def leaves(value: Any) -> list[View]:
         if not stack:
             return leaf_views
         part = view(stack.pop())
+        # An iterator that was not sent whole is a leaf beside its items, so it is no list of these items.
         is_incomplete = part.kind == "iterator" and not part.value
         if part.family not in {CONTAINER, OBJECT} or is_incomplete:
             leaf_views.append(part)
+        # The keys of a mapping are data, the names of attributes are not.
         keys = part.keys if part.family == CONTAINER and part.keys is not None else ()
         stack += [*reversed([*keys, *part.parts])]
     return []
@@ -171,8 +175,9 @@ def normalize(value: Any, depth: int = 0) -> Any:
     is_sequence = its_view.family == CONTAINER and its_view.keys is None and not is_unordered(value)
     if is_sequence and depth <= MAX_DEPTH:
         return [normalize(part, depth + 1) for part in its_view.parts]
-    is_array_without_dimensions = its_view.dtype and not its_view.parts
-    return its_view.value if its_view.kind == "scalar" or is_array_without_dimensions else value
+    is_array_without_dimensions = bool(its_view.dtype) and not its_view.parts
+    is_single_item = its_view.kind == "scalar" or is_array_without_dimensions
+    return its_view.value if is_single_item else value
 
 
 def without_order(value: Any, depth: int = 0) -> Any:

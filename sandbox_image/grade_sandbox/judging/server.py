@@ -79,7 +79,7 @@ def _folder(pid: int) -> str:
 
 
 def _work_and_exit(prepared: Prepared | None, request: Request, result_fd: int, channel: socket.socket) -> NoReturn:
-    """Do the work of a request; called in a fork."""
+    """Do the work of a request; called in a fork. `prepared`: see `_prepare`; None if no task was sent so far."""
     try:
         channel.close()
         process.prctl(process.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -113,11 +113,12 @@ def _verdict_parts(tests: Tests, request: Request) -> Iterator[dict[str, Any]]:
     # What tests leave behind in their process must not reach another replay.
     if (verdict := run_in_fork(lambda: tests.verdict(replies), request["cpu"] + CONTROL_SECONDS)) is None:
         return
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     reason, kind = verdict
     yield {"confirmed": not reason, "reason": reason, "kind": kind}
     is_believed = not reason
     if "expected" in tests.spec:
+        # Another replay may take as long as the first, and CONTROL_SECONDS more.
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = usage.ru_utime + usage.ru_stime + CONTROL_SECONDS
         likeness = _compare_with_reference(tests, replies, passed=is_believed, seconds=seconds)
         is_believed = is_believed and not likeness.get("doubt")

@@ -134,10 +134,12 @@ def _numpy_view(value: Any) -> View | None:
     letter, dtype = value.dtype.kind, str(value.dtype)
     if isinstance(value, numpy.ndarray):
         items = (value.astype(str) if letter in _TIMES else value).tolist()
-        array = View(CONTAINER, "array", parts=items) if value.shape else view(items)
-        return array._replace(dtype=dtype if letter in "b" + _NUMBERS + _TIMES else "")
+        # Without dimensions, it is described as its only item.
+        described = View(CONTAINER, "array", parts=items) if value.shape else view(items)
+        return described._replace(dtype=dtype if letter in "b" + _NUMBERS + _TIMES else "")
     family = TRUTH if letter == "b" else NUMBER if letter in _NUMBERS else TEXT
     item = value.item()
+    # A point in time is none, nor is a float of more bits than Python's.
     is_atom = isinstance(item, (bool, int, float, complex, str, bytes))
     return View(family if is_atom else OTHER, "scalar", item, dtype="" if family == TEXT else dtype)
 
@@ -215,6 +217,7 @@ def value_pieces(value: Any, depth: int = 0) -> Iterator[str]:
     elif family == TEXT:
         yield repr(content)
     elif family == REMOTE:
+        # (number, class) of an object; or the number of the call that gave the answer.
         yield f"<{content[1]} object>" if isinstance(content, tuple) else "<an earlier answer>"
     elif family == FUNCTION:
         yield "<function>"

@@ -96,7 +96,8 @@ class Linter:
         stderr, sys.stderr = sys.stderr, io.StringIO()
         try:
             may_import_itself = NAME in source
-            if not self.shortcuts.is_plain or may_import_itself or not self._check_text(source):
+            needs_no_file = self.shortcuts.is_plain and not may_import_itself
+            if not (needs_no_file and self._check_text(source)):
                 self._check_file(source)
         finally:
             sys.stderr = stderr

@@ -70,11 +70,11 @@ class KeptProcess:
 
     def _wait_until_ready(self, pid: int) -> None:
         """Wait for its first message, and find its processes; raises TimeoutError."""
-        # Before its ready message, it has no forks.
         if not select.select([self.result_fd], [], [], START_SECONDS)[0]:
             raise TimeoutError(f"the {self._kind} process does not start")
         wire.receive(lambda count: os.read(self.result_fd, count))
         self._is_ready = True
+        # `pid` is then the namespace's first process, whose only child does the work. Later it may get orphans, too.
         if self._nested:
             self.pids = (pid, *(other for other in watch.processes({pid}) if watch.parent(other) == pid))
 

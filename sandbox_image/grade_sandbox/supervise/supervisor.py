@@ -65,6 +65,7 @@ class Supervisor:
             "compare": self._compare,
             "run": self._run_officially,
         }
+        """The parts of a job, in the order in which they are done."""
         # The kernel's limit includes memory for the supervisor; a program's own limit is the same on every backend.
         self.watched_memory: int = memory
         # Loading pylint takes longer than linting a hundred programs, and many supervisors never get a lint job.
@@ -119,7 +120,7 @@ class Supervisor:
 
     def _record(self, job: Job) -> dict[str, Any]:
         """Record the calls of a task's tests; see recording.py and expecting.py."""
-        return self._run_tests(job, "record", job["record"], fields={"recorded": dict}, limit=MAX_RECORD)
+        return self._run_tests(job, "record", job["record"], fields={"recorded": dict}, max_result_bytes=MAX_RECORD)
 
     def _answer(self, job: Job) -> dict[str, Any]:
         """Let a candidate answer recorded calls, or run a program once for each input."""
@@ -182,7 +183,7 @@ class Supervisor:
 
     def _compare(self, job: Job) -> dict[str, Any]:
         """Compare answers with expected ones; see comparing.py."""
-        return self._run_tests(job, "compare", job["compare"], fields={"compared": dict}, limit=MAX_RECORD)
+        return self._run_tests(job, "compare", job["compare"], fields={"compared": dict}, max_result_bytes=MAX_RECORD)
 
     def _run_tests(
         self,
@@ -192,12 +193,12 @@ class Supervisor:
         transcript: bytes = b"",
         *,
         fields: dialogue.Fields,
-        limit: int = dialogue.MAX_RESULT,
+        max_result_bytes: int = dialogue.MAX_RESULT,
         by_assertion: bool = False,
     ) -> dict[str, Any]:
         """Run a task's tests in a fork of the process that has them. `transcript`: see jobs.Judge."""
         pid = self.judge.prepare(with_numpy=_judge_needs_numpy(work, task, transcript))
-        results = dialogue.Results(self.judge.result_fd, fields, limit)
+        results = dialogue.Results(self.judge.result_fd, fields, max_result_bytes)
         program_watch = self._new_watch(job, pid, results)
         # Only a judge gives several results, and has more time for the later ones.
         max_cpu = job["cpu"] * (dialogue.LATER_TIME_FACTOR if work == "judge" else 1)
@@ -299,7 +300,7 @@ class Supervisor:
         """
         if self.counts_oom or not self.watched_memory:
             return None
-        # A quarter of the machine's free memory may then be that of others: more would endanger the machine.
+        # At a retry, others may also fill a quarter of the machine's free memory: more would endanger the machine.
         growth_of_others = watch.machine_memory_bytes("MemAvailable") // 4 if is_retry else 0
         return self.watched_memory + growth_of_others
 
@@ -357,14 +358,15 @@ class Supervisor:
 def _settle_verdict(outcome: dict[str, Any], *, is_examined: bool, is_alone: bool) -> dict[str, Any]:
     """Return what a judge says of answers, with one verdict from its parts.
 
-    The tests' verdict comes first. A pass does not count if other programs on the machine may have stopped the
-    comparison of its answers with the reference's (which is done if `is_examined`): without a verdict, the grader sends
-    the job again.
+    First the tests give their verdict. Then, if `is_examined`, the answers are compared with the reference's. If other
+    programs on the machine may have stopped that, a pass does not count: without a verdict, the grader sends the job
+    again.
     """
     evidence, passed = outcome["evidence"], outcome.get("confirmed")
     # A job that is alone has the cores for itself.
     stops_by_others = SHARED_MEMORY_STOPS if is_alone else STOPS_BY_OTHERS
-    if passed is None or (passed and evidence["stopped"] in stops_by_others):
+    is_unsure_pass = passed and evidence["stopped"] in stops_by_others
+    if passed is None or is_unsure_pass:
         return {"evidence": evidence}
     # The verdict is there, so what stopped the rest of the examination does not matter to the grader.
     evidence["stopped"] = None
@@ -382,8 +384,9 @@ def _judge_needs_numpy(work: Work, task: Task | JudgedTask | Compare, transcript
         compare = cast("Compare", task)
         if "evalplus" in compare:
             return True
+        are_values = bool(compare["function"])  # else printed texts
         answers = [text for pair in compare["pairs"] for text in (pair.get("answer", ""), pair["expected"])]
-        return bool(compare["function"]) and needs_numpy((), answers)
+        return are_values and needs_numpy((), answers)
     tests = cast("JudgedTask", task)
     texts = [tests["signature"], tests["test"], str(tests.get("reference") or "")]
     if work != "judge":

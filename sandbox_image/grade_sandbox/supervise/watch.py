@@ -126,7 +126,7 @@ def threads(pids: Iterable[int]) -> dict[int, Thread]:
                 with contextlib.suppress(ValueError, IndexError):
                     waited = int(_read(f"/proc/{pid}/task/{thread}/schedstat").split()[1]) / 1e9
                     state = _read(f"/proc/{pid}/task/{thread}/stat").rpartition(b") ")[2][:1]
-                    by_number[int(thread)] = Thread(waited, state == b"R", state == b"D")
+                    by_number[int(thread)] = Thread(waited, is_runnable=state == b"R", waits_for_disk=state == b"D")
     return by_number
 
 
@@ -292,6 +292,7 @@ class Watch:
     def wait(self) -> None:
         """Return when there is a result, when the process has ended, or when a limit is exceeded."""
         self._wait(time.monotonic())
+        # No message after the alarm counts, so the alarm has ended the run, even if the program then ended by itself.
         if self.dialogue.is_time_up:
             self.reason = self.reason or self.alarm_reason
 
@@ -345,7 +346,7 @@ class Watch:
                 poll.unregister(self.dialogue.fd)
 
     def _exchange_messages(self) -> None:
-        """Receive data, and send what the dialogue has next."""
+        """Receive all data that has come, at most MAX_PARTS parts, and send what the dialogue has next."""
         try:
             for _ in range(MAX_PARTS):
                 if self.is_complete or not self._is_open:
@@ -355,12 +356,12 @@ class Watch:
                 self.is_complete = self.dialogue.feed(part)
                 if self.dialogue.pending:
                     self.dialogue.send()
-                if len(part) < PART_BYTES and not self.dialogue.pending:
-                    # No more data for now.
+                has_more = len(part) == PART_BYTES
+                if not has_more and not self.dialogue.pending:
                     return
         except GarbageError:
             self.is_complete, self.reason = True, "garbage"
-        except BlockingIOError:
+        except BlockingIOError:  # All was received, or the channel is full.
             self._send_pending()
         except OSError:
             self._is_open = False
@@ -396,10 +397,11 @@ class Watch:
     def _update_times(self, pids: list[int]) -> TimeSpent:
         """Read the program's times and the states of its threads; return the time that it has spent."""
         times = cpu_times(pids)
-        # If nobody waited for a child that has ended, its time is only in `_user_seconds`, and in no other process's.
         self._user_seconds |= {pid: alone for pid, (alone, _, _) in times.items()}
-        with_children = sum(user for _, user, _ in times.values())
-        user = max(with_children, sum(self._user_seconds.values()))
+        # A child that has ended is in the first sum if its parent waited for it, and in the second if it was seen here.
+        with_awaited_children = sum(user for _, user, _ in times.values())
+        of_all_seen = sum(self._user_seconds.values())
+        user = max(with_awaited_children, of_all_seen)
         system = sum(system for _, _, system in times.values())
         self.cpu = user + system
         self._update_threads(threads(pids))
@@ -423,20 +425,24 @@ class Watch:
         cpu, wall = (limit * self.dialogue.time_factor for limit in (self.limits.cpu, self.limits.wall))
         if turn.user >= cpu or turn.system >= KERNEL_TIMES * cpu:
             return "cpu"
-        if self._is_runnable:  # The time for which it waits now is not counted yet.
+        # The time for which it waits for a core now is not counted yet, and would seem to be sleep.
+        if self._is_runnable:
             return None
-        if not self._waits_for_disk and turn.awake - turn.system >= cpu + self.grace:
+        # Time in the kernel has the limit of its own above.
+        worked_or_slept = turn.awake - turn.system
+        if not self._waits_for_disk and worked_or_slept >= cpu + self.grace:
             return "blocked"
         return "wall" if turn.awake >= wall else None
 
     def _stop_or_alarm(self, pids: Iterable[int], limit: str) -> None:
         """Stop a program that exceeds a limit; with `alarm`, only if it goes on after it was told to stop."""
         cpu_at_alarm, awake_at_alarm = self._spent_at_alarm
+        cpu_since, awake_since = self.cpu - cpu_at_alarm, self.wall - self.waited - awake_at_alarm
         if not self.alarm:
             self.reason = limit
         elif self.alarm_reason is None:
             self._send_alarm(pids, limit)
-        elif max(self.cpu - cpu_at_alarm, self.wall - self.waited - awake_at_alarm) >= ALARM_SECONDS:
+        elif max(cpu_since, awake_since) >= ALARM_SECONDS:
             self.reason = self.alarm_reason
 
     def _update_threads(self, threads: dict[int, Thread]) -> None:
@@ -444,9 +450,9 @@ class Watch:
 
         Several threads may wait at the same moment, which counts once: so all waits are at most the time without work.
         """
-        new = sum(max(0.0, thread.waited - self._waits.get(number, 0.0)) for number, thread in threads.items())
-        time_without_work = self.wall - self.cpu
-        self.waited += max(0.0, min(new, time_without_work - self.waited))
+        new_waits = sum(max(0.0, thread.waited - self._waits.get(number, 0.0)) for number, thread in threads.items())
+        max_new_waits = self.wall - self.cpu - self.waited
+        self.waited += max(0.0, min(new_waits, max_new_waits))
         self._waits |= {number: thread.waited for number, thread in threads.items()}
         self._is_runnable = any(thread.is_runnable for thread in threads.values())
         self._waits_for_disk = any(thread.waits_for_disk for thread in threads.values())

@@ -109,7 +109,7 @@ def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
 
 
 def _handle_start_request(kind: str, slot: int, cpu: float, fds: list[int], chosen_isolation: Isolation) -> bytes:
-    """Fork a process of this kind; return the reply for the supervisor."""
+    """Fork a process of this kind; return its pid, or the error number, as a `_REPLY`."""
     try:
         pid = chosen_isolation.start(slot, lambda: _become_process(kind, fds, cpu))
     except OSError as error:
@@ -131,12 +131,13 @@ def _become_process(kind: str, fds: list[int], cpu: float) -> None:
 
 
 def _reap(pid: int) -> bytes:
-    """Wait for a process that has ended or was killed; report how it ended."""
+    """Wait for a process that has ended or was killed; return how it ended, as a `_REPLY`."""
     try:
         _, status, usage = os.wait4(pid, 0)
     except ChildProcessError:
         return _REPLY.pack(False, 0, 0.0, 0)
-    return _REPLY.pack(True, os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10)
+    cpu, peak_bytes = usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10
+    return _REPLY.pack(True, os.waitstatus_to_exitcode(status), cpu, peak_bytes)
 
 
 class ProcessEnd(NamedTuple):
@@ -256,6 +257,7 @@ def serve_if_spawned() -> None:
     text = os.environ.pop("GRADE_ZYGOTE", "")
     if text:
         settings = json.loads(text)
+        # They are for this interpreter alone: programs would inherit them.
         for name in ("PYTHONHASHSEED", "LD_BIND_NOW"):
             del os.environ[name]
         chosen_isolation = isolation.choose_isolation(settings["memory"], settings["first_uid"])
