@@ -117,6 +117,7 @@ def _run(execute: "Callable[[], int]", stdin: bytes, folder: str) -> "dict[str, 
     outcome = {
         "printed": os.pread(fds[1], min(size, MAX_PRINTED), 0).decode("utf-8", "replace"),
         "status": os.waitstatus_to_exitcode(status),
+        # The limit is one of user time, too: see `process.limit_cpu`.
         "cpu": round(usage.ru_utime, 4),
     }
     if size > MAX_PRINTED:

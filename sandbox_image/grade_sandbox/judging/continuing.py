@@ -65,7 +65,7 @@ def compile_strict(source: str) -> "CodeType":
 
 
 def _statements(nodes: "list[ast.stmt]") -> "Iterator[ast.stmt]":
-    """Yield statements and those within them, but no expressions: long data are visited slowly."""
+    """Yield statements and those within them, but no expressions: to visit long lists of data would take long."""
     for node in nodes:
         yield node
         inner = [node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())]

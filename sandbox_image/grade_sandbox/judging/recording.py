@@ -210,7 +210,7 @@ class _Record:
                 self._comparisons.append(("method", name, owner, args[0]))
 
     def compare_other_objects(self) -> None:
-        """Make each kind of comparison that the tests make for all other pairs of objects, as if the tests did.
+        """Compare also all other pairs of objects, in each way in which the tests compare some.
 
         A class could answer that its objects equal anything, which the tests' own comparisons would not show.
         """

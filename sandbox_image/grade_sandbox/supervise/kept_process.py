@@ -33,7 +33,7 @@ LINT_KEPT_BYTES = 192 << 20
 
 
 class KeptProcess:
-    """At most one process of a `kind`. `nested`: it has its own process namespace."""
+    """At most one process of a `kind`. `nested`: it has a namespace, whose first process is among its `pids`, too."""
 
     socket: socket.socket
     result_fd: int

@@ -282,8 +282,10 @@ class Supervisor:
         """
         if program_watch.reason is None and program_watch.is_complete and status in {-signal.SIGKILL, isolation.ENDED}:
             status = None
+        # A program that was told to stop, and ended without a result, has ended for another reason.
+        alarm_reason = program_watch.alarm_reason if program_watch.result else None
         return {
-            "stopped": program_watch.reason or (program_watch.alarm_reason if program_watch.result else None),
+            "stopped": program_watch.reason or alarm_reason,
             "status": status,
             "cpu": round(cpu, 4),
             "longest": round(program_watch.longest_turn(cpu), 4),

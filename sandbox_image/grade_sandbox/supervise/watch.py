@@ -324,7 +324,7 @@ class Watch:
     def check_peak_memory(self, peak: int) -> None:
         """Apply the limit to the peak of resident memory that the kernel reports for a program that has ended.
 
-        It may lie between two checks. (With a cgroup, the kernel applies the limit.) It includes loaded libraries.
+        Needed where no cgroup applies the limit: the peak may lie between two checks. It includes loaded libraries.
         A check at the peak would have stopped the program, so its last message does not count.
         """
         max_peak = self.baseline + self.limits.memory + MAPPED_FILES

@@ -122,6 +122,7 @@ def _handle_start_request(kind: str, slot: int, cpu: float, fds: list[int], chos
 
 def _become_process(kind: str, fds: list[int], cpu: float) -> None:
     """Become one of the processes that run programs or tests; called in the fork, already as another user."""
+    # The first descriptor is a pipe with the task, the others are for the function of this kind.
     process.close_all_but(fds)
     spec = wire.receive(lambda count: os.read(fds[0], count))
     os.close(fds[0])
@@ -179,7 +180,7 @@ class Zygotes:
         key = with_numpy, hash_seed
         if key not in self._pids:
             # Only one of them stays: each would take memory from the programs of this sandbox.
-            for reseeded in [key for key in self._pids if key[1]]:
+            for reseeded in [(has_numpy, seed) for has_numpy, seed in self._pids if seed]:
                 self._end(self._pids.pop(reseeded))
             self._pids[key], channel = _spawn_zygote(self._settings, hash_seed, with_numpy=with_numpy)
             self._channels[self._pids[key]] = channel
