@@ -369,7 +369,7 @@ def _magnitude(value: View) -> float:
 
 
 def _is_of_family(expected: Any, returned: Any) -> bool:
-    """Whether an exception is of the library's family of another, or above it."""
+    """Whether an exception is of the nearest of Python's classes that the expected one is of, or of a class above."""
     families = [cls for cls in type(expected).__mro__ if values.KNOWN.get(cls.__name__) is cls]
     return isinstance(returned, families[0]) or isinstance(expected, type(returned))
 
