@@ -39,6 +39,11 @@ ARRAY = Task(
 )
 TEXT = Task(returning("'abc'"), "assert all(c in 'abc' for c in solution(1)) and float('1.5')")
 SORTED = Task("def solution(a):\n    a.sort()\n", "x = [3, 1, 2]\nsolution(x)\nassert x == sorted(x)")
+NAMED = Task(
+    "def solution(a, b):\n    a.sort()\n    b.sort()\n",
+    "x, y = [3, 1], [2, 1]\nsolution(x, b=y)\nassert x == sorted(x) and y == sorted(y)",
+    "def solution(a, b):\n    pass\n",
+)
 KEPT = Task(returning("sorted(a)"), "x = [3, 1, 2]\nassert solution(x) == sorted(x)")
 PREFIX = Task(returning("[1, 2, 3]"), "R = solution(1)\nassert R == [1, 2, 3][: len(R)]")
 PAIRED = Task(
@@ -102,6 +107,7 @@ SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "a shorter list of lists": (PAIRED, returning("[[1, 2]]")),
     "empty text": (TEXT, returning("''")),
     "an emptied argument": (SORTED, "def solution(a):\n    a.clear()\n"),
+    "an emptied named argument": (NAMED, "def solution(a, b):\n    a.sort()\n    b.clear()\n"),
     "an argument that is its own copy": (KEPT, "def solution(a):\n    a[:] = []\n    return []\n"),
     "the wrong truth": (TRUTH, returning("True if a > 1 else None or a > 0")),
     "a type in place of a method": (ITEMS, "class Own: pass\ndef solution(a):\n    r = Own()\n    r.items = list\n    return r\n"),

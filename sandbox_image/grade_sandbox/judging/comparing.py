@@ -218,10 +218,8 @@ def _comparison_function(spec: Compare) -> Callable[[Pair, Any, Any], Verdicts]:
 def _checker_function(source: str) -> Callable[[Pair, str, str], Verdicts]:
     """Return the function that asks a checker.
 
-    If it accepts an output that is not the expected one, the careful reading believes it only if it rejects an empty
-    output and NaN.
-
-    One that raises on an answer, and accepts the expected output, has found the answer wrong (as on DMOJ). To return
+    An accepted output that is not the expected one is carefully right only if an empty output and NaN are rejected.
+    A checker that raises on an answer, but accepts the expected output, has found it wrong (as on DMOJ). To return
     anything but True or False counts as raising: a checker of assertions alone returns None for every right answer.
     """
     sys.stdin = sys.stdout = process.Streams()

@@ -182,6 +182,9 @@ class Likeness:
 
     def _argument_differences(self, number: int, expected: Reply, returned: Reply) -> list[Place]:
         """Return where a procedure's arguments differ after the call. To have changed none is noted as a problem."""
+        # There are no controls for named arguments, so these may not differ.
+        if not are_same(expected.kwargs, returned.kwargs):
+            self.problem = self.problem or f"call {number + 1}: its named arguments differ from the reference's"
         if are_same(self._calls[number].args, returned.args):
             self.problem = self.problem or f"call {number + 1}: it leaves its arguments as they were"
         parts = list(differing_parts(expected.args, returned.args))
