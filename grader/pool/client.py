@@ -99,8 +99,8 @@ class Pool:
             presence, self._presence = self._presence, None
             self._is_closed = True
         if presence is not None:
-            # `presence` keeps the process until there is a connection for the farewell, which ends the process unless
-            # it has others. With those of other threads' calls, it ends `linger` seconds after their answers.
+            # `presence` keeps the process until there is a connection for the farewell, which ends the process if that
+            # is the only one. If calls of other threads have some, it ends `linger` seconds after the last one.
             with contextlib.suppress(OSError, msgspec.DecodeError), presence:
                 if (connection := try_connect(self._settings.name, time.monotonic() + MARGIN_SECONDS)) is not None:
                     presence.close()

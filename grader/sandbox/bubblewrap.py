@@ -237,7 +237,7 @@ def _try_start(arguments: list[str], variables: dict[str, str]) -> None:
         output = completed.stderr.strip()[-600:]
     except (OSError, subprocess.TimeoutExpired) as error:
         output = str(error)
-    # Only messages of bubblewrap itself begin with its name: otherwise the sandbox could start, and needs nothing.
+    # Messages of bubblewrap itself begin with its name. After a traceback of the supervisor, the sandbox had started.
     needs = "It needs user namespaces (sysctl user.max_user_namespaces, and on Ubuntu an AppArmor profile for bwrap). "
     raise InfrastructureError(
         f"bubblewrap is installed but no sandbox could be started with it.\n{output}\n"

@@ -63,7 +63,7 @@ def accepts_connection(address: str) -> bool:
 
 
 def _connection_error(address: str) -> Exception | None:
-    """Try to connect to an address; return the error, None for ssh, which is not tried."""
+    """Try to connect to an address; return the error if there is one. With ssh, it is not tried."""
     scheme, _, location = address.partition("://")
     try:
         if scheme == "unix":

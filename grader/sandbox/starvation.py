@@ -25,7 +25,7 @@ def was_starved(answer: Answer) -> bool:
 
     An answer that the tests have found to be wrong (`confirmed` is false) would be wrong in another run, too.
     """
-    for kind in ("run", "record", "answer", "judge", "compare"):  # all but `lint`, which runs nothing
+    for kind in ("run", "record", "answer", "judge", "compare"):  # not `lint`, which runs no program
         execution = answer.get(kind)
         if isinstance(execution, dict) and execution.get("confirmed") is not False:
             calm_seconds = CALM_RUN_SECONDS if kind == "run" else CALM_SECONDS

@@ -286,8 +286,8 @@ class Asker(values.Context):
         except values.MalformedError as error:
             raise InvalidReplyError(f"the program sent a malformed value ({error})") from None
         if reply.outcome == UNSENT:
-            type_name = str(reply.value)[: values.MAX_NAME]
-            raise UnconfirmedError(f"the program returned what cannot be serialized: {type_name}")
+            description = str(reply.value)[: values.MAX_NAME]
+            raise UnconfirmedError(f"the program returned what cannot be serialized: {description}")
         return reply
 
     def refuse(self, why: str) -> NoReturn:

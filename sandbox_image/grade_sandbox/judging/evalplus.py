@@ -40,7 +40,7 @@ class EvalPlus:
     def verdicts(self, arguments: Sequence[Any], expected: Any, answer: Any) -> Verdicts:
         """Return whether an answer is right. The careful reading does not believe what is equal only by broadcasting.
 
-        By it, NumPy compares one number with each item of an array, and one row with each row.
+        By broadcasting, NumPy compares one number with each item of an array, and one row with each row.
         """
         self._is_broadcast = False
         try:

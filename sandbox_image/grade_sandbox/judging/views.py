@@ -139,7 +139,7 @@ def _numpy_view(value: Any) -> View | None:
         return described._replace(dtype=dtype if letter in "b" + _NUMBERS + _TIMES else "")
     family = TRUTH if letter == "b" else NUMBER if letter in _NUMBERS else TEXT
     item = value.item()
-    # A point in time is none, nor is a float of more bits than Python's.
+    # A point in time has no value of Python's plain types, nor has a float of more bits than theirs.
     is_atom = isinstance(item, (bool, int, float, complex, str, bytes))
     return View(family if is_atom else OTHER, "scalar", item, dtype="" if family == TEXT else dtype)
 

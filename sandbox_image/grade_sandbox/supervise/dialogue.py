@@ -49,7 +49,7 @@ class Dialogue:
     spent_seconds = 0.0
     """Seconds that the program had worked when its limits were last checked."""
     is_time_up = False
-    """Whether the program was told that its time is up, and no later message counts."""
+    """Whether the program was told that its time is up. Then it only sends the answers that it has already."""
 
     def __init__(self, fd: int, limit: int) -> None:
         """`limit`: the maximum size of a message."""

@@ -74,7 +74,7 @@ class KeptProcess:
             raise TimeoutError(f"the {self._kind} process does not start")
         wire.receive(lambda count: os.read(self.result_fd, count))
         self._is_ready = True
-        # `pid` is then the namespace's first process, whose only child does the work. Later it may get orphans, too.
+        # In a namespace, `pid` is the first process, and its only child does the work. Later it may get orphans, too.
         if self._nested:
             self.pids = (pid, *(other for other in watch.processes({pid}) if watch.parent(other) == pid))
 

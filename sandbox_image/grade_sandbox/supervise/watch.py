@@ -292,7 +292,7 @@ class Watch:
     def wait(self) -> None:
         """Return when there is a result, when the process has ended, or when a limit is exceeded."""
         self._wait(time.monotonic())
-        # No message after the alarm counts, so the alarm has ended the run, even if the program then ended by itself.
+        # No call is answered after the alarm, which has ended the run even if the program then ended by itself.
         if self.dialogue.is_time_up:
             self.reason = self.reason or self.alarm_reason
 
