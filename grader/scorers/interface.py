@@ -393,7 +393,7 @@ class Scorer(ABC, Generic[B, T]):
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None
     ) -> dict[str, float | None] | None:
-        """Return observation -> value in [0, 1], or None if it is unscored, in the report's order.
+        """Return observation -> value in [0, 1] (None: unscored), in the report's order.
 
         For a metric that is not a mean of observations, return None.
         """

@@ -114,7 +114,7 @@ def with_families(samples: Iterable[SampleResult], tasks: Mapping[str, Task], co
 
 
 def family_of(task: Task, columns: Columns) -> str:
-    """Return the family of a task, whose tasks are variants of one; empty if it is no variant."""
+    """Return the family of variants that a task belongs to; empty if it belongs to none."""
     value = task.row.get(columns.cluster or "")
     if value is None or value == "":
         return ""

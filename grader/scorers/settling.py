@@ -201,7 +201,7 @@ def _needs_value(reply: OwnWords, last: Claim, *, has_earlier_value: bool) -> bo
     """Whether the last form, which has no value, means that the reply has no answer.
 
     Not if it is empty, or if its content, which can be any words, stands before "is the answer". Behind an answer, a
-    declaration does only if it leaves the answer open: "The answer is not C" does not.
+    declaration means this only if it leaves the answer open; "The answer is not C" does not leave it open.
     """
     is_empty = last.start == last.end and not last.is_cut
     if last.is_before or is_empty:

@@ -43,7 +43,7 @@ def student_quantile(df: float, probability: float) -> float:
 def student_tail(df: float, t: float) -> float:
     """Return the probability that a value of Student's distribution is above t, which is not negative."""
     x, one_minus_x = df / (df + t * t), t * t / (df + t * t)
-    # For I_x(a, b) it converges fast only below (a + 1) / (a + b + 2); here a is df / 2, and b is 1 / 2.
+    # The continued fraction converges fast only for x below (a + 1) / (a + b + 2); here a = df / 2 and b = 1 / 2.
     if x < (df + 2) / (df + 5):
         return _incomplete_beta(df / 2, 0.5, x, one_minus_x) / 2
     return (1 - _incomplete_beta(0.5, df / 2, one_minus_x, x)) / 2

@@ -123,7 +123,7 @@ def _with_percent(answer: Number) -> str:
 
 
 def _without_repeats(content: str) -> str:
-    """Return a text with every number that is stated twice in a row stated once, rather in the form without "%"."""
+    """Return a text with every number that is stated twice in a row stated once, if possible without "%"."""
 
     def merge(m: re.Match[str]) -> str:
         second_text = m["second"].rstrip(".,")

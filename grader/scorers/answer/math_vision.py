@@ -121,7 +121,7 @@ _LARGEST = 4000
 
 
 def value_of(latex: str) -> float | None:
-    """Return the value of an expression up to the end, a full stop or a closing brace too many; None if it has none."""
+    """Return the value of an expression, which ends at a full stop or an unopened closing brace; None without one."""
     tokens: list[str] = []
     position = depth = 0
     while depth >= 0 and (match := _TOKEN.match(latex, position)):

@@ -436,7 +436,7 @@ class ChoiceReader:
     # --- texts of options, and replies about all of them ---
 
     def _select_by_text(self, start: int, end: int) -> Selection | None:
-        """Return the only option whose text a span asserts; if it has no text, the one with the reply's number."""
+        """Return the only option whose text a span asserts; if it has none, the one with the reply's number."""
         texts = self.options.texts_in(self.lower, start, end) or self._letters_as_texts(start, end)
         if "=" in self.lower:  # a derivation: its numbers are no answers
             texts = [text for text in texts if any(map(str.isalpha, self.lower[text.start : text.end]))]
@@ -474,7 +474,7 @@ class ChoiceReader:
         return not self.is_negated and any(self._standing(label.start, label.end) == "denied" for label in labels)
 
     def _select_by_number(self, start: int, end: int) -> Selection | None:
-        """Return the only option whose number a reply has that is too short for a derivation, and has no LaTeX."""
+        """Return the only option whose number the reply has, if it is too short for a derivation and has no LaTeX."""
         if len(self.lower.strip()) > _LONGEST_WITHOUT_DERIVATION or "\\" in self.reply.text:
             return None
         letters = self.options.letters_of_numbers(self.reply.text)

@@ -242,7 +242,7 @@ def gold_problem(answer: str, options: Mapping[str, str], first: int | None = No
 
 
 def _gold_cell(row: Row, benchmark: ChoiceBenchmark) -> str | None:
-    """Return the gold answer: the letter of a letter in brackets, or of an option's label or number; else the cell."""
+    """Return the gold answer: the letter in brackets, or that of an option's label or number; else the cell."""
     answer, letters, first = cell(row.get(benchmark.columns.answer or "")), benchmark.letters, benchmark.answer_from
     if answer is None:
         return None

@@ -107,16 +107,16 @@ def _remove_blocks(text: str, opening: str, closing: str) -> str:
     """What stays of the text before `position`."""
     position = 0
     while True:
-        kept_half = _opening_across_cut(kept_characters, text[position : position + len(opening) - 1], opening)
+        half_start = _opening_across_cut(kept_characters, text[position : position + len(opening) - 1], opening)
         # Across a cut, the tag starts where it would if its kept half stood right before `position`.
-        start = text.find(opening, position) if kept_half is None else position - (len(kept_characters) - kept_half)
+        start = text.find(opening, position) if half_start is None else position - (len(kept_characters) - half_start)
         end = text.find(closing, start + len(opening)) if start >= 0 else -1
         if end < 0:
             return "".join(kept_characters) + text[position:]
-        if kept_half is None:
+        if half_start is None:
             kept_characters.extend(text[position:start])
         else:
-            del kept_characters[kept_half:]
+            del kept_characters[half_start:]
         position = end + len(closing)
 
 

@@ -265,7 +265,7 @@ def read_simple_evals_multilingual(text: str, _: Mapping[str, str]) -> ChoiceRea
 
 @cache
 def _multilingual_patterns() -> list[re.Pattern[str]]:
-    """Return patterns of each word for "Answer" and a letter; after a "=", no blanks are allowed before the colon."""
+    """Return a pattern of each word for "Answer" and a letter; "=" marks words without blanks before the colon."""
     patterns = []
     for word in _WORDS.split("|"):
         label = word[1:] if word.startswith("=") else re.sub("([:：])", r"\\s*\1", word)

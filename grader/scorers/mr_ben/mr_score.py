@@ -45,7 +45,7 @@ class RowFacts(msgspec.Struct, frozen=True, kw_only=True):
     """None: no verdict was read. The row then gets the wrong class, as officially."""
     step: bool | None = False
     reason: bool | None = False
-    """None: unscored, for step and reason alike (no judge decided). It is left out of that share and counted apart."""
+    """None, of step or reason: unscored (no judge decided). The row is left out of that share and counted apart."""
     judged: bool = False
     """Whether a judge decided on the error reason."""
     lost: bool = False
@@ -132,7 +132,7 @@ def mean_metrics(subjects: Sequence[SubjectMetrics]) -> SubjectMetrics:
 
 
 def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectMetrics, SubjectMetrics]:  # noqa: B008
-    """Return the metrics if all unscored rows were wrong, and if all were right."""
+    """Return the metrics if all unscored rows were wrong, and if all were right; no metric is lower in the second."""
     # A right verdict on an incorrect solution could earn the step and the reason, too.
     without_unscored = counts._replace(step_unscored=0, reason_unscored=0, lost_correct=0, lost_incorrect=0)
     worst = without_unscored._replace(fn=counts.fn + counts.lost_correct, fp=counts.fp + counts.lost_incorrect)

@@ -206,13 +206,13 @@ _VERDICTS = {"correct": "Correct", "right": "Correct", "wrong": "Wrong", "incorr
 """A person's verdict, one word -> the judge's decision."""
 
 
-def ask_judge(replies: list[Response], session: JudgeSession, *, is_recorded: bool) -> Mapping[str, JudgeReply]:
+def ask_judge(replies: list[Response], session: JudgeSession, *, can_be_one_word: bool) -> Mapping[str, JudgeReply]:
     """Ask about the error reasons that matter in at least one reading; return question key -> reply."""
     if session.judge is None:
         return {}
     answers = session.judge.ask([_question(r, session.template) for r in replies if r.asks_official or r.asks_careful])
-    # A recorded reply can be that of a person, in one word.
-    return {key: _as_judge_reply(answer) for key, answer in answers.items()} if is_recorded else answers
+    # A reply of --judge-replies can be a person's verdict.
+    return {key: _as_judge_reply(answer) for key, answer in answers.items()} if can_be_one_word else answers
 
 
 def _as_judge_reply(answer: JudgeReply) -> JudgeReply:

@@ -93,7 +93,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         replies = read(run.tasks, run.predictions, run.oddities, parser)
         wording, recorded = run.benchmark.judge_prompt, run.file.judge_replies
         with judge_session(run.options, run.observer, "error_reason", wording, recorded) as session:
-            answers = ask_judge(replies, session, is_recorded=run.options.judge_replies is not None)
+            answers = ask_judge(replies, session, can_be_one_word=run.options.judge_replies is not None)
         rows_to_judge = sum(reply.asks_official or reply.asks_careful for reply in replies)
         samples = make_samples(run.tasks, run.predictions, replies, answers)
         samples = exclude_failures(samples, run.oddities)

@@ -26,6 +26,7 @@ FACTS = st.builds(
     predicted_correct=st.sampled_from((True, False, None)),
     step=st.sampled_from((True, False, None)),
     reason=st.sampled_from((True, False, None)),
+    lost=st.booleans(),
 )
 
 
@@ -77,7 +78,7 @@ def test_metrics_are_percentages_and_lie_within_their_bounds(rows: list[RowFacts
     for name in METRICS:
         value = getattr(found, name)
         assert (-100 if name == "mcc" else 0) - 1e-9 <= value <= 100 + 1e-9
-    assert low.mr_score <= high.mr_score
+        assert getattr(low, name) <= getattr(high, name)
     assert low.acc_step <= found.acc_step + 1e-9 or found.counts.step_unscored == found.counts.tn + found.counts.fp
 
 
