@@ -179,7 +179,7 @@ for _command in (run_command, look.check_command):
 
 
 def _variables(command: click.Command, prefix: str) -> Iterator[str]:
-    """Yield each option's variables: `GRADE_RUN_OUTPUT`, and click's own for the parameter, `GRADE_RUN_OUTPUTS`."""
+    """Yield each option's variables: `GRADE_OUTPUT`, and click's own for its parameter, `GRADE_RUN_OUTPUTS`."""
     for option in options_by_name(command).values():
         yield str(option.envvar)
         yield f"{prefix}_{(option.name or '').upper()}"

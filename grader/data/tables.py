@@ -38,7 +38,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
 
     rows: list[Row]
     origin: str
-    """For users and reports: the file's name, or hub id and revision."""
+    """For users and reports: the file's name, hub id and revision, or the address of several files."""
     digest: str
     """A hash of the used columns; two runs are comparable only if it is the same."""
     place: str = ""

@@ -80,9 +80,9 @@ class RecordedJudge:
 
 def refuse_duplicates(questions: Sequence[JudgeQuestion]) -> None:
     """Raise `ValueError` if two questions share a qid, because one of the replies would be lost."""
-    twice = [qid for qid, count in Counter(question.qid for question in questions).items() if count > 1]
-    if twice:
-        raise ValueError(f"asked twice in one call: {', '.join(sorted(twice)[:5])}")
+    duplicates = [qid for qid, count in Counter(question.qid for question in questions).items() if count > 1]
+    if duplicates:
+        raise ValueError(f"asked twice in one call: {', '.join(sorted(duplicates)[:5])}")
 
 
 def load_replies(path: Path) -> dict[str, str]:

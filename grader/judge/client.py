@@ -216,7 +216,7 @@ class OpenAIJudge:
                 prompt_tokens=record.usage.prompt_tokens,
                 completion_tokens=record.usage.completion_tokens,
             )
-            # The model has repeated a failed request itself. Only a completion without an answer is asked for again.
+            # `Model` has repeated a failed request itself. Only a completion without an answer is asked for again.
             has_failed = record.content is None and not record.finish_reason
             if has_failed:
                 tries = number if record.attempts else number - 1

@@ -124,7 +124,7 @@ def _read_error_text(report: Report, benchmark: Benchmark, folders: Iterable[Pat
 
 
 def _candidate_data_files(report: Report, folders: Iterable[Path]) -> list[Path]:
-    """Return the files in these folders with the name of the graded data; none if the predictions or the hub had it.
+    """Return the files in these folders with the name of the graded data; none if it was not one file.
 
     The name is from a results file, which anybody may have written: only a plain file name is used.
     """

@@ -67,7 +67,7 @@ def deciding_words(reading: Reading, reply: str | None) -> str:
 
 
 def _words_before(reply: str, start: int, answer: str) -> str:
-    """Return three words before an answer on its line, and what is between: a blank, or `(` if `B` is read in `(B)`."""
+    """Return the words before an answer on its line, and what is between: a blank, or `(` if `B` is read in `(B)`."""
     leading_blanks = len(answer) - len(answer.lstrip())
     context = reply[max(0, start - LONGEST_QUOTE // 2) : start + leading_blanks]
     line_before = context.rpartition("\n")[2]

@@ -86,14 +86,14 @@ class HttpServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Note signals, and do not, as uvicorn does, send them again at the end."""
+        """Note signals. uvicorn would send them again at the end."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.handle_exit, number, None)
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen as uvicorn does, but with a longer queue: `backlog` is short, as asyncio accepts so many at a time."""
+        """Listen with a longer queue than `backlog`, which is also the number that asyncio accepts at a time."""
         await super().startup(sockets)
         for sock in sockets or ():
             sock.listen(LISTEN_BACKLOG)

@@ -166,7 +166,7 @@ def _render_block(
     colour: bool,
     with_placeholders: bool,
 ) -> list[str]:
-    """Return the lines of a block, with the longest words of names that can stay whole on a terminal of this width."""
+    """Return the lines of a block, with names broken as seldom as the terminal's width allows."""
     lines: list[str] = []
     for max_unbroken in UNBROKEN_LENGTHS:
         console = _console(width, colour=colour)

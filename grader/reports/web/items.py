@@ -318,7 +318,7 @@ def _without_empty(facts: Mapping[str, object]) -> dict[str, object]:
 
 
 def _program(run: ExecutedProgram, failed_line: int | None) -> dict[str, object]:
-    """Return a program, its result, and the lines (from 0) that the model wrote, [from, to), and of the failed test."""
+    """Return a program, its result, the model's lines [from, to), and the failed test's line; both count from 0."""
     return {
         "text": run.program.rstrip("\n"),
         "result": run.result[:_MAX_CHARACTERS],
