@@ -96,7 +96,7 @@ class RunFiles:
         tasks = ShownTasks()
         if benchmark is not None and report.samples:
             tasks = gather_tasks(report, benchmark, file, self.data, gaps, rows=self.rows, folders=self.folders)
-        self.gaps[:] = gaps  # the command names them after the page is written
+        self.gaps[:] = gaps  # commands print them
         qids = dict.fromkeys(sample.qid for sample in report.samples)
         return Material(
             runs_programs=scorer.runs_programs,
