@@ -59,15 +59,15 @@ def pattern_of_wordings(form: str, flags: int = 0, **lines: Lines) -> re.Pattern
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
-def heuristic(reason: int | str, when_disabled: object = None) -> Callable[[F], F]:
+def heuristic(*, per_100_000: int = 0, report: str = "", when_disabled: object = None) -> Callable[[F], F]:
     """Register a function for a special case that no principle of the reader covers.
 
     `make counts` counts the replies that it decides: those that are read differently if it returns `when_disabled`.
-    `reason`: how many of 100,000 these are, or the public report that needs the function: `@heuristic(13, False)`.
+    `per_100_000`: how many of so many these are. `report`: else the public report that needs the function.
     """
 
     def register(function: F) -> F:
-        HEURISTICS.append(Heuristic(function, reason, when_disabled))
+        HEURISTICS.append(Heuristic(function, when_disabled))
         return function
 
     return register
@@ -77,7 +77,6 @@ class Heuristic(NamedTuple):
     """A function for a special case; see `heuristic`."""
 
     function: Callable[..., Any]
-    reason: int | str
     when_disabled: object
 
 

@@ -217,7 +217,7 @@ def numbers_in(path: Path, counts: dict[Key, int]) -> list[tuple[Key, ast.Consta
         for made in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
             if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and made.func.id == "heuristic":
                 (key,) = [key for key in counts if key[0].startswith(module) and key[0].endswith(f".{node.name}")]
-                held = made.args[0]
+                held = made.keywords[0].value
                 assert isinstance(held, ast.Constant)
                 found[id(held)] = key, held, counts[key]
     return list(found.values())

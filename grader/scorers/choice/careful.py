@@ -98,14 +98,14 @@ def _read(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) 
 def _as_reading(selection: Selection, options: ChoiceOptions) -> ChoiceReading:
     """Return a reading: the selected letter, or all letters where several are asked for; else why there is none."""
     span = (selection.start, selection.end)
-    combined = options.combined(selection.letters)
-    letters = sorted(combined)
-    is_resolved = combined != selection.letters  # an option combines the letters: "both A and C"
+    resolved = options.resolve_combination(selection.letters)
+    letters = sorted(resolved)
+    is_resolved = resolved != selection.letters
     if selection.problem is not None and not is_resolved:
         return ambiguous(selection.problem.rule, span, selection.problem.detail)
     if not letters:
         return no_answer(selection.rule, span, "says that it has no answer")
-    if len(letters) > 1 and options.several and combined <= set(options.letters):
+    if len(letters) > 1 and options.several and resolved <= set(options.letters):
         return read_as("".join(letters), selection.rule, span)
     if len(letters) > 1:
         return ambiguous("several_answers", span, f"names {' and '.join(letters)}")
@@ -134,11 +134,12 @@ class ChoiceReader:
         is_text_of_last = earlier.letters == {
             self.options.texts.get(letter, "").strip("()[]. ").upper() for letter in last.letters
         }
-        is_same = self.options.combined(earlier.letters) == self.options.combined(last.letters)
+        resolve = self.options.resolve_combination
+        is_same = resolve(earlier.letters) == resolve(last.letters)
         return is_same or is_narrowed or is_text_of_last
 
     def prefer_claim_without_problem(self, selection: Selection) -> Selection:
-        """Return this selection; if it has a problem, the first one of the same letters that has none, if any."""
+        """Return this selection; if it has a problem ("B, red", if red is A), the first of its letters without one."""
         if selection.problem is None:
             return selection
         others = (self.value(claim) for claim in claims(self.reply))
@@ -155,16 +156,16 @@ class ChoiceReader:
                 return self._select_in_container(claim)
             case "declaration" | "choice" | "conclusion":
                 selection = self._select_before_form(claim) if claim.is_before else self._select_after_form(claim)
-                return selection if claim.form == "declaration" else self._unless_all_options(selection)
+                return selection if claim.form == "declaration" else self._none_if_all_options(selection)
             case "line":
-                return self._unless_all_options(self._select_in_line(claim))
+                return self._none_if_all_options(self._select_in_line(claim))
             case "body":
                 return self._select_in_body(claim)
             case _:
                 return self._select_in_sentence(claim)
 
-    def _unless_all_options(self, selection: Selection | None) -> Selection | None:
-        """Return what is selected; None for all options, because they are only repeated from the question."""
+    def _none_if_all_options(self, selection: Selection | None) -> Selection | None:
+        """Return a selection; None if it is all options, because they are only repeated from the question."""
         if selection is None or self.options.several or len(selection.letters) == 1:
             return selection
         return None if selection.letters == set(self.options.letters) else selection
@@ -321,7 +322,7 @@ class ChoiceReader:
         letters = self.options.letters_with_text(self.unmarked[start:end]) if is_first or is_last else []
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
 
-    @heuristic(26)
+    @heuristic(per_100_000=26)
     def _select_marked_label(self, label: Label, end: int) -> Selection | None:
         """Return the label that begins a reply before a mark or its text ("B. Red"), if not all options follow."""
         mark = self.unmarked[label.letter_end : label.letter_end + 3].lstrip(" ")[:1]
@@ -343,7 +344,7 @@ class ChoiceReader:
         is_list = len(starts) > 2 or len(starts) == len(self.options.letters) > 1
         return frozenset(starts.values()) if is_list else frozenset()
 
-    @heuristic("g5-mc-copied-choices", False)
+    @heuristic(report="g5-mc-copied-choices", when_disabled=False)
     def _is_item(self, position: int) -> bool:
         """Whether a position is in a line of a list of options."""
         return self.lower.rfind("\n", 0, position) + 1 in self._items
@@ -366,11 +367,12 @@ class ChoiceReader:
         return self._select_by_text(claim.start, claim.end) or self._select_by_yes_or_no(claim)
 
     def _select_asserted_labels(self, labels: list[Label]) -> Selection | None:
-        """Return the options that all labels name together; none if several labels name different ones."""
-        letters = self.options.combined(frozenset[str]().union(*(label.letters for label in labels)))
+        """Return the options of all labels; None if several labels name different ones, which no option combines."""
+        letters = frozenset[str]().union(*(label.letters for label in labels))
+        letters = self.options.resolve_combination(letters)
         if len(letters) > 1 and len(labels) > 1 and not self.options.several:
             return None
-        return self._unless_all_options(self._select_label(labels[-1], "conclusion")._replace(letters=letters))
+        return self._none_if_all_options(self._select_label(labels[-1], "conclusion")._replace(letters=letters))
 
     def _select_in_sentence(self, claim: Claim) -> Selection | None:
         """Return the only option that a sentence names. Of a long reply, only the last sentences can answer.
@@ -422,7 +424,7 @@ class ChoiceReader:
             and not self._is_item(label.start)
         ]
 
-    @heuristic(41, True)
+    @heuristic(per_100_000=41, when_disabled=True)
     def _is_subject_or_last(self, label: Label, end: int) -> bool:
         """Whether a bare letter is the last word of a sentence, "I think B.", or its subject, "B remains."."""
         if not self.lower[label.end : end].strip(" .!*)\"'\n\u3002"):
@@ -480,7 +482,7 @@ class ChoiceReader:
         letters = self.options.letters_of_numbers(self.reply.text)
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
 
-    @heuristic("g5-mc-verdict-for-each-option")
+    @heuristic(report="g5-mc-verdict-for-each-option")
     def _select_by_verdicts(self) -> Selection | None:
         """Return the only option that a list of the options calls right.
 
@@ -506,9 +508,9 @@ class ChoiceReader:
         capitals = _CAPITAL.finditer(self.unmarked, start, end) if letters else ()
         return [OptionText(letters[m[0]], *m.span()) for m in capitals if m[0] in letters]
 
-    @heuristic(67)
+    @heuristic(per_100_000=67)
     def _select_by_yes_or_no(self, claim: Claim) -> Selection | None:
-        """Return yes or no, or true or false, if these are the options and the reply as a whole says so."""
+        """Return yes or no, or true or false, if these are the options and the whole reply says so; else None."""
         letters = {text: letter for letter, text in self.options.lower_texts.items()}
         pair = next((pair for pair in (("yes", "no"), ("true", "false")) if letters.keys() == set(pair)), None)
         agrees = polarity(self.lower.strip(), self.options.question) if pair else None
@@ -517,7 +519,7 @@ class ChoiceReader:
         letter = letters[pair[0] if agrees else pair[1]]
         return Selection(frozenset(letter), claim.start, claim.end, "yes_or_no")
 
-    @heuristic("none-of-the-options")
+    @heuristic(report="none-of-the-options")
     def _select_none_fits(self, claim: Claim) -> Selection | None:
         """Return the option "none of the above" of a reply that says that no option fits."""
         letters = [k for k, text in self.options.lower_texts.items() if wordings.NONE_OPTION.search(text)]
@@ -536,7 +538,7 @@ class ChoiceReader:
         return len(self.lower.strip()) <= _SHORT
 
     @cached_property
-    @heuristic("C06-not-question", False)
+    @heuristic(report="C06-not-question", when_disabled=False)
     def is_negated(self) -> bool:
         """Whether the question asks for what is not so."""
         return bool(wordings.NEGATED_QUESTION.search(self.options.question))

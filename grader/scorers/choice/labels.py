@@ -150,7 +150,7 @@ class _Finder:
         range_start = max(0, letter.start - _LONGEST_RANGE_START)
         return is_statement or _RANGE_START.search(self.unmarked, range_start, letter.start) is not None
 
-    @heuristic(34, False)
+    @heuristic(per_100_000=34, when_disabled=False)
     def _is_in_a_phrase(self, letter: _Letter) -> bool:
         """Whether a letter is part of "N/A", or a small one that begins a phrase ("a dog") without "option" before."""
         start, end, lower = letter.start, letter.end, self.lower
@@ -185,7 +185,7 @@ class _Finder:
     def _words_before(self, letter: _Letter) -> str:
         return self.lower[max(0, letter.start - _WORDS_BEFORE) : letter.start]
 
-    @heuristic("g5-mc-article-a", None)
+    @heuristic(report="g5-mc-article-a", when_disabled=None)
     def _small_label(self, letter: _Letter, label: Label) -> Label | None:
         """Return a small letter's label: named, or the content of a form. At the beginning of a line it must be alone.
 
@@ -222,7 +222,7 @@ class _Finder:
         return None
 
 
-@heuristic(26, [])
+@heuristic(per_100_000=26, when_disabled=[])
 def _formulas(raw: str) -> list[tuple[int, int]]:
     """Return the spans of the LaTeX formulas that hold more than one letter and no words."""
     if "$" not in raw and "\\" not in raw:
@@ -285,7 +285,7 @@ def _other_text_before(letter: _Letter, lower: str, options: ChoiceOptions) -> f
     return frozenset(letters) if len(letters) == 1 and letter.letter not in letters else frozenset()
 
 
-@heuristic("g5-mc-option-named-by-its-number", ())
+@heuristic(report="g5-mc-option-named-by-its-number", when_disabled=())
 def _labels_by_number(lower: str, options: ChoiceOptions, span: tuple[int, int]) -> Iterator[Label]:
     """Yield "Option 2" and "the second option", where no option has a number of its own."""
     if options.have_numbers:
