@@ -243,6 +243,7 @@ def test_a_forged_reply_without_the_arguments_that_a_procedure_has_changed_is_no
     task = spec | {"calls": recorded["calls"], "names": {}, "expected": [reference]}
     found = phases.do("judge", {"task": task, "transcript": sample.replace(b'["tuple",[8]]', b'["tuple",[]]')})
     assert (found["confirmed"], found["reason"]) == (False, "call 1: its reply has another number of arguments")
+    assert found["likeness"]["calls"]["same"] == 0
 
 
 def test_what_is_counted_and_shown_is_how_a_sample_differs() -> None:

@@ -187,11 +187,9 @@ class Likeness:
             self.problem = self.problem or f"call {number + 1}: its named arguments differ from the reference's"
         if are_same(self._calls[number].args, returned.args):
             self.problem = self.problem or f"call {number + 1}: it leaves its arguments as they were"
-        parts = list(differing_parts(expected.args, returned.args))
-        # A path begins with the position of the argument. Without one, there are more or fewer: the reply was forged.
-        if any(not path for path, _, _ in parts):
-            self.problem = self.problem or f"call {number + 1}: its reply has another number of arguments"
-        return [Place(number, path[0], path[1:], one, two) for path, one, two in parts if path]
+        # A path begins with the position of the argument.
+        parts = differing_parts(expected.args, returned.args)
+        return [Place(number, path[0], path[1:], one, two) for path, one, two in parts]
 
     def _varies_at(self, number: int, expected: Reply, place: Place) -> bool:
         """Whether the reference's runs differ in a place, in what contains it, or in a part of it."""
@@ -287,9 +285,10 @@ def _outcome_problem(expected: Reply, returned: Reply) -> str:
     """Return why a call did not end as that of the reference; empty if it did."""
     if returned.outcome == UNSENT:
         return f"it cannot be serialized: {returned.value}"
-    if expected.outcome == returned.outcome:
-        return ""
-    return "it raised an exception" if returned.outcome != RETURNED else "it raised none"
+    if expected.outcome != returned.outcome:
+        return "it raised an exception" if returned.outcome != RETURNED else "it raised none"
+    # A reply has the arguments of its call, unless the program has forged it.
+    return "" if len(expected.args) == len(returned.args) else "its reply has another number of arguments"
 
 
 def _answer_text(reply: Reply) -> str:
