@@ -146,6 +146,7 @@ AGAIN = Task(
 POWER = Task(returning("10 ** a"), "assert solution(1) == 10 and solution(5000) == 10 ** 5000")
 FLAG = Task(returning("a % 2 == 0"), "assert solution(2)\nassert not solution(1)")
 IN_PLACE = Task("def solution(a):\n    a.sort()\n", "x = [3, 1, 2]\nsolution(x)\nassert x == [1, 2, 3]")
+FILLED = Task("def solution(a):\n    a += [1, 2]\n", "x = []\nsolution(a=x)\nassert sorted(x) == [1, 2]")
 COPIED = Task(returning("sorted(a)"), "x = [3, 1, 2]\nassert solution(x) == [1, 2, 3]")
 ACCOUNT = Task(
     "class Account:\n    def __init__(self):\n        self.balance = 0\n    def deposit(self, n):\n        if n < 0:\n            raise ValueError(n)\n        self.balance += n\n",
@@ -210,6 +211,7 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "an integer with very many digits": (POWER, returning("10.0 if a == 1 else pow(10, a)")),
     "a tuple": (ANY_OF, returning("(1, 2)")),
     "an exception for truth": (FLAG, returning("a % 2 == 0 and ValueError()")),
+    "another order in a named argument": (FILLED, "def solution(a):\n    a += [2, 1]\n"),
     "in place, and returned": (IN_PLACE, "def solution(a):\n    a.sort()\n    return a\n"),
     "sorts its argument, too": (COPIED, "def solution(a):\n    a.sort()\n    return a[:]\n"),
     "marks in its argument that nobody sees": (MARKED, "def solution(a):\n    for row in a:\n        row[0] = '#'\n    return len(a)\n"),
@@ -242,7 +244,7 @@ def test_a_forged_reply_without_the_arguments_that_a_procedure_has_changed_is_no
     reference, sample = (phases.answers(source, spec, recorded)["transcript"] for source in sources)
     task = spec | {"calls": recorded["calls"], "names": {}, "expected": [reference]}
     found = phases.do("judge", {"task": task, "transcript": sample.replace(b'["tuple",[8]]', b'["tuple",[]]')})
-    assert (found["confirmed"], found["reason"]) == (False, "call 1: its reply has another number of arguments")
+    assert (found["confirmed"], found["reason"]) == (False, "call 1: its reply has other arguments than the call")
     assert found["likeness"]["calls"]["same"] == 0
 
 

@@ -305,7 +305,7 @@ class Reply(NamedTuple):
     outcome: str
     """RETURNED, RAISED or UNSENT."""
     value: Any
-    """What was returned or raised; of UNSENT, the type that cannot be serialized."""
+    """What was returned or raised; of UNSENT, what cannot be serialized, in words."""
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = {}
     """The arguments as the call left them."""

@@ -60,7 +60,7 @@ SNOWMEN = "\u2603\u2603\u2603"
 """A text that no test expects."""
 HUGE = 1e200
 """A number that no test expects."""
-VALUE, PRINTED = "value", "printed"
+VALUE, PRINTED, ARGUMENTS = "value", "printed", "arguments"
 ENDED = "ended"
 
 
@@ -68,8 +68,8 @@ class Place(NamedTuple):
     """Where an answer differs from the reference's."""
 
     call: int
-    root: Any
-    """VALUE, PRINTED, or the position of an argument."""
+    root: str
+    """VALUE, PRINTED or ARGUMENTS."""
     path: Path
     """What leads from there to the differing part."""
     expected: Any
@@ -110,8 +110,7 @@ class Likeness:
             reply.outcome == RETURNED
             and reply.value is None
             and not reply.printed
-            and are_same(reply.args, call.args)
-            and are_same(reply.kwargs, call.kwargs)
+            and are_same(_arguments(reply), _arguments(call))
             for call, reply in zip(self._calls, self._expected, strict=True)
         )
 
@@ -167,12 +166,12 @@ class Likeness:
         differences = [Place(number, VALUE, *parts) for parts in value_places]
         if differences and self._differs_only_in_order(number, expected, returned):
             differences = []
-        if not (are_same(expected.args, returned.args) and are_same(expected.kwargs, returned.kwargs)):
+        if not are_same(_arguments(expected), _arguments(returned)):
             if is_procedure:
                 differences += self._argument_differences(number, expected, returned)
             else:
                 runs = [run[number] for run in self._other_runs if number < len(run)]
-                varies_by_run = any(not are_same(run.args, expected.args) for run in runs)
+                varies_by_run = any(not are_same(_arguments(run), _arguments(expected)) for run in runs)
                 # Where the reference's own runs leave other arguments, a program may, too, if its answer is the same.
                 if differences or not varies_by_run:
                     self._other_arguments.append(number)
@@ -182,14 +181,10 @@ class Likeness:
 
     def _argument_differences(self, number: int, expected: Reply, returned: Reply) -> list[Place]:
         """Return where a procedure's arguments differ after the call. To have changed none is noted as a problem."""
-        # There are no controls for named arguments, so these may not differ.
-        if not are_same(expected.kwargs, returned.kwargs):
-            self.problem = self.problem or f"call {number + 1}: its named arguments differ from the reference's"
-        if are_same(self._calls[number].args, returned.args):
+        if are_same(_arguments(self._calls[number]), _arguments(returned)):
             self.problem = self.problem or f"call {number + 1}: it leaves its arguments as they were"
-        # A path begins with the position of the argument.
-        parts = differing_parts(expected.args, returned.args)
-        return [Place(number, path[0], path[1:], one, two) for path, one, two in parts]
+        parts = differing_parts(_arguments(expected), _arguments(returned))
+        return [Place(number, ARGUMENTS, *part) for part in parts]
 
     def _varies_at(self, number: int, expected: Reply, place: Place) -> bool:
         """Whether the reference's runs differ in a place, in what contains it, or in a part of it."""
@@ -263,7 +258,8 @@ class Likeness:
                 elif place.root == PRINTED:
                     reply = reply._replace(printed=control if isinstance(control, str) else "")
                 else:
-                    reply = reply._replace(args=_replace_part(reply.args, (place.root, *place.path), control))
+                    args, kwargs = _replace_part(_arguments(reply), place.path, control)
+                    reply = reply._replace(args=args, kwargs=kwargs)
             changed[number] = values.write(tuple(reply), self.context)
         return changed
 
@@ -288,7 +284,12 @@ def _outcome_problem(expected: Reply, returned: Reply) -> str:
     if expected.outcome != returned.outcome:
         return "it raised an exception" if returned.outcome != RETURNED else "it raised none"
     # A reply has the arguments of its call, unless the program has forged it.
-    return "" if len(expected.args) == len(returned.args) else "its reply has another number of arguments"
+    has_arguments = len(expected.args) == len(returned.args) and expected.kwargs.keys() == returned.kwargs.keys()
+    return "" if has_arguments else "its reply has other arguments than the call"
+
+
+def _arguments(one: recorded_calls.Call | Reply) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return one.args, one.kwargs
 
 
 def _answer_text(reply: Reply) -> str:
