@@ -219,8 +219,8 @@ def _checker_function(source: str) -> Callable[[Pair, str, str], Verdicts]:
     """Return the function that asks a checker.
 
     An accepted output that is not the expected one is carefully right only if an empty output and NaN are rejected.
-    A checker that raises on an answer, but accepts the expected output, has found it wrong (as on DMOJ). To return
-    anything but True or False counts as raising: a checker of assertions alone returns None for every right answer.
+    A checker that raises on an answer, but accepts the expected output, has found the answer wrong (as on DMOJ). To
+    return anything but a truth value counts as raising: one of assertions alone returns None for every right answer.
     """
     sys.stdin = sys.stdout = process.Streams()
     # An output must not be run as code, which could accept itself.
