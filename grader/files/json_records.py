@@ -91,13 +91,13 @@ class JsonText:
 
     def __init__(self, data: bytes, problems: Problems, *, skipped: int = 0) -> None:
         self.data, self.problems = data, problems
-        self.position = 0
+        self.progress = 0
         """How far the text has been read, for a progress bar: in bytes (in an array: in characters)."""
         self.surrogate_lines: list[int] = []
         """For each lone surrogate (an escape), which is read as U+FFFD, the line of its record."""
         self._skipped = skipped
         """Number of bytes before `data` in the file: a byte-order mark."""
-        self._unit = "file"
+        self._unit_in_messages = "file"
         """What a message says was cut off: the file, or a line of JSON Lines."""
         self._duplicates: list[str] = []
         """Duplicate keys in objects of the record that is being parsed, from the decoder's hook."""
@@ -119,18 +119,18 @@ class JsonText:
                 position = end
                 if not isinstance(value, BrokenJson):
                     yield Entry(value, line, (number,))
-            self.position = position = _end_of_blanks(text, position)
+            self.progress = position = _end_of_blanks(text, position)
             if not text.startswith(",", position):
                 return self._check_end(text, position, lines.line_at(position), number)
             position, number = position + 1, number + 1
 
     def lines(self) -> Iterator[Entry]:
         """Yield the value of each line that is not blank; stop after too many problems."""
-        self._unit = "line"
+        self._unit_in_messages = "line"
         for line, start, stop in self._line_spans():
             if self.problems.is_full:
                 return
-            self.position = stop
+            self.progress = stop
             value = self._value(start, stop, line)
             if not isinstance(value, BrokenJson):
                 yield Entry(value, line)
@@ -233,7 +233,7 @@ class JsonText:
     def _add_fault(self, error: Exception, text: str, start: int, line: int, path: JsonPath) -> None:
         """Report why a value cannot be parsed. `line` is that of `start` in the text."""
         position = error.pos if isinstance(error, json.JSONDecodeError) else start
-        self.problems.add(_explain(error, self._unit), line + text.count("\n", start, position), path)
+        self.problems.add(_explain(error, self._unit_in_messages), line + text.count("\n", start, position), path)
 
 
 def _end_of_blanks(text: str, start: int) -> int:

@@ -65,10 +65,10 @@ def _make_step(
     # Recorded, so that a resumed run notices that the option is another one.
     image_settings = {"without_images": True} if turn.shows_images and not shows_images else {}
 
-    def build(texts: Mapping[str, str]) -> tuple[Message, ...]:
+    def build(earlier_texts: Mapping[str, str]) -> tuple[Message, ...]:
         data = image(task) if shows_images else None
         image_part = None if data is None else Image(data=data, detail=request_settings.image_detail)
-        prompt = Message(role="user", parts=_parts(turn.text(texts), image_part))
+        prompt = Message(role="user", parts=_parts(turn.text(earlier_texts), image_part))
         return (message("system", request_settings.system), prompt) if request_settings.system else (prompt,)
 
     return Step(

@@ -61,16 +61,16 @@ def _first_request(plan: Plan, pending: Sequence[tuple[Conversation, list[Step]]
     if not pending:
         return None
     conversation, steps = pending[0]
-    request = conversation.request(steps[0], _Placeholder())
+    request = conversation.request(steps[0], _PlaceholderAnswers())
     model = {"model": name} if (name := plan.model_of(steps[0])) else {}
-    return {**model, "messages": wire(request.messages, with_images=False), **request.fields()}
+    return {**model, "messages": wire(request.messages, with_image_data=False), **request.fields()}
 
 
 def _estimate(pending: Sequence[tuple[Conversation, list[Step]]]) -> tuple[float, float, int]:
     """Return the text tokens and the image tokens of some evenly spread requests, and the number of these requests."""
     all_steps = [step for _, steps in pending for step in steps]
     some_steps = all_steps[:: max(1, len(all_steps) // _ESTIMATED_REQUESTS)]
-    prompts = [step.build(_Placeholder()) for step in some_steps]
+    prompts = [step.build(_PlaceholderAnswers()) for step in some_steps]
     return sum(map(_text_tokens, prompts)), sum(map(_image_tokens, prompts)), len(prompts)
 
 
@@ -85,7 +85,7 @@ def _image_tokens(messages: tuple[Message, ...]) -> int:
     return sum(math.ceil(width * height / _PIXELS_A_TOKEN) for width, height in sizes)
 
 
-class _Placeholder(dict[str, str]):
+class _PlaceholderAnswers(dict[str, str]):
     """Placeholders for the answers of earlier steps, which do not exist yet."""
 
     def __missing__(self, stage: str) -> str:

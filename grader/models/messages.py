@@ -52,24 +52,24 @@ def message(role: ChatRole, *parts: str | Image) -> Message:
     return Message(role=role, parts=tuple(Text(text=part) if isinstance(part, str) else part for part in parts))
 
 
-def wire(messages: tuple[Message, ...], *, with_images: bool = True) -> list[dict[str, Any]]:
-    """Return messages in the form of a chat completion request; without images, their sizes stand for their data."""
-    return [{"role": turn.role, "content": _content(turn, with_images=with_images)} for turn in messages]
+def wire(messages: tuple[Message, ...], *, with_image_data: bool = True) -> list[dict[str, Any]]:
+    """Return messages in the form of a chat completion request; without image data, its size stands for it."""
+    return [{"role": turn.role, "content": _content(turn, with_image_data=with_image_data)} for turn in messages]
 
 
-def _content(turn: Message, *, with_images: bool) -> str | list[dict[str, Any]]:
+def _content(turn: Message, *, with_image_data: bool) -> str | list[dict[str, Any]]:
     # A single text is sent as a string, because servers without image support often accept only strings.
     if len(turn.parts) == 1 and isinstance(turn.parts[0], Text):
         return without_surrogates(turn.parts[0].text)
-    return [_wire_part(part, with_images=with_images) for part in turn.parts]
+    return [_wire_part(part, with_image_data=with_image_data) for part in turn.parts]
 
 
-def _wire_part(part: Part, *, with_images: bool) -> dict[str, Any]:
+def _wire_part(part: Part, *, with_image_data: bool) -> dict[str, Any]:
     match part:
         case Text(text=text):
             return {"type": "text", "text": without_surrogates(text)}
         case Image(data=data, detail=detail):
-            body = base64.b64encode(data).decode() if with_images else f"<{len(data)} bytes>"
+            body = base64.b64encode(data).decode() if with_image_data else f"<{len(data)} bytes>"
             url = {"url": f"data:{part.media_type};base64,{body}"}
             return {"type": "image_url", "image_url": url if detail is None else {**url, "detail": detail}}
 

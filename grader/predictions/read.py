@@ -55,7 +55,7 @@ _MAGIC = {
 
 
 def read_bytes(path: Path, observer: Observer) -> bytes:
-    """Return a file's bytes; raises InputError."""
+    """Return a file's bytes; raises InputError. `observer` gets a message if it is a pipe that stays empty."""
     try:
         return read_user_file(path, observer.message)
     except FileNotFoundError as error:
@@ -233,8 +233,8 @@ class _FileReader:
         for index, entry in enumerate(entries):
             yield entry
             if index % _STEP == 0:
-                self._observer.advance((text.position >> 20) - shown)
-                shown = text.position >> 20
+                self._observer.advance((text.progress >> 20) - shown)
+                shown = text.progress >> 20
         self._observer.advance(size - shown)
 
     def _convert_list(self, entries: Iterator[Entry]) -> Iterator[Entry]:

@@ -50,34 +50,34 @@ def _blank_blocks(text: str) -> tuple[str, bool]:
     """Blank the blocks between tags of reasoning; also return whether the last one is never closed."""
     pieces: list[str] = []
     position = 0  # the part of the text from here on is not yet in `pieces`
-    block = ""  # the name of the block that is open; empty if none is
+    open_block = ""  # its name; empty if no block is open
     for tag in _TAG.finditer(text):
-        is_closing, name = _parse_tag(tag, is_open=bool(block))
-        if not name:
+        is_closing, name = _parse_tag(tag, in_block=bool(open_block))
+        if not name:  # no tag of reasoning, such as `<unused5>` outside of a block
             continue
-        if not block and not is_closing:
+        if not open_block and not is_closing:
             pieces.append(text[position : tag.start()])
-            block, position = name, tag.start()
-        elif is_closing and name == block:
+            open_block, position = name, tag.start()
+        elif is_closing and name == open_block:
             pieces.append(" " * (tag.end() - position))
-            block, position = "", tag.end()
-        elif is_closing and not block:
+            open_block, position = "", tag.end()
+        elif is_closing and not open_block:
             # A closing tag without an opening one: the chat template had put the opening tag into the prompt.
             pieces = [" " * tag.end()]
             position = tag.end()
-    if block:
+    if open_block:
         return "".join(pieces) + " " * (len(text) - position), True
     return "".join(pieces) + text[position:], False
 
 
-def _parse_tag(tag: re.Match[str], *, is_open: bool) -> tuple[bool, str]:
+def _parse_tag(tag: re.Match[str], *, in_block: bool) -> tuple[bool, str]:
     """Return whether a tag closes a block, and the block's name; no name if the tag has nothing to do with reasoning.
 
     `</think>`, `<|end_of_thought|>`, `[/think]` close. `<unused94>thought` opens, and while a block is open, any
     `<unused95>` closes. (Each of the three styles of tags has its own groups: `close2`, `name2`.)
     """
     if tag["unused"]:
-        return (is_open, "unused") if is_open or tag["thought"] else (False, "")
+        return (in_block, "unused") if in_block or tag["thought"] else (False, "")
     is_end = (tag["edge"] or "").lower().startswith("end")
     is_closing = is_end or any(tag[group] for group in ("close", "close2", "close3"))
     return is_closing, next(tag[group].lower() for group in ("name", "name2", "name3") if tag[group])

@@ -73,8 +73,8 @@ class Likeness(msgspec.Struct, frozen=True, kw_only=True):
     calls: Calls | None = None
     doubt: str = ""
     """Why a pass is not believed."""
-    is_silent: bool = False
-    """Of a reference solution: it returns nothing, prints nothing and changes nothing, so nothing can be compared."""
+    has_nothing_to_compare: bool = False
+    """Of a reference solution: it returns nothing, prints nothing and changes nothing."""
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,7 +148,7 @@ class AnswerComparison(msgspec.Struct, frozen=True, kw_only=True):
     """Position -> texts for people: of the first wrong answer in each reading, or of all."""
     failed: tuple[int, str] | None = None
     """The number of the input on whose answer the checker failed, and why."""
-    is_silent: bool = False
+    has_no_side_effect: bool = False
     """Of a reference solution: whether it changes no argument and prints nothing."""
     varies: bool = False
     """Whether a reference solution's runs differ."""

@@ -53,8 +53,8 @@ def _incomplete_beta(a: float, b: float, x: float, one_minus_x: float) -> float:
     """Return the regularised incomplete beta function of x, by its continued fraction (DLMF 8.17.22).
 
     `one_minus_x` is given because 1 - x would lose digits where x is close to 1. The fraction is evaluated from its
-    last term backwards; it converges to float64 in O(sqrt(a + b)) terms, of which these are more than enough (compared
-    with scipy in the tests).
+    last term backwards; it converges to float64 in O(sqrt(a + b)) terms if x is below (a + 1) / (a + b + 2); these
+    are more than enough (compared with scipy in the tests).
     """
     terms = 30 + 2 * math.isqrt(int(a + b))
     fraction = 1.0

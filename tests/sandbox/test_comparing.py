@@ -259,11 +259,11 @@ def test_where_a_function_returns_nothing_its_changed_arguments_and_what_it_prin
     assert [tuple(one[:2]) for one in found] == [(True, True), (True, False), (True, False), (False, True)]
 
 
-@each(("after", "printed", "is_silent"), [([2, 1], "", True), ([1, 2], "", False), ([2, 1], "x", False)])
-def test_a_reference_that_changes_and_prints_nothing_is_silent(after: list[int], printed: str, is_silent: bool) -> None:
+@each(("after", "printed", "has_none"), [([2, 1], "", True), ([1, 2], "", False), ([2, 1], "x", False)])
+def test_a_reference_that_changes_and_prints_nothing_is_noted(after: list[int], printed: str, has_none: bool) -> None:
     call, expected = left([2, 1], after, printed)
     pair = {"expected": expected, "answer": expected, "input": call}
-    assert compare(pair, with_arguments=True, is_reference=True)["compared"]["is_silent"] is is_silent
+    assert compare(pair, with_arguments=True, is_reference=True)["compared"]["has_no_side_effect"] is has_none
 
 
 # --- checkers -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.scorers.execution.code_spans import Budget, code_spans, last_code_span
+from grader.scorers.execution.code_spans import Budget, code_spans, last_definition_and_text_behind
 from grader.scorers.execution.extraction import (
     MAX_SOURCE,
     SCOPES,
@@ -285,9 +285,9 @@ def _best_script(pieces: Sequence[_Piece], wanted: WantedProgram) -> str | None:
     return _program_text(pieces, best, wanted)
 
 
-def _program_text(pieces: Sequence[_Piece], number: int, wanted: WantedProgram) -> str:
+def _program_text(pieces: Sequence[_Piece], main_number: int, wanted: WantedProgram) -> str:
     """Return a piece as a program, with what it needs of the others."""
-    piece, program = pieces[number], _with_dependencies(pieces, number, wanted)
+    piece, program = pieces[main_number], _with_dependencies(pieces, main_number, wanted)
     if program == [*piece.body]:
         return piece.source
     return _source_of_statements(program) or piece.source
@@ -338,17 +338,20 @@ _PROMPT = -1
 def _continued_signature(text: str, wanted: WantedProgram, budget: Budget) -> str | None:
     """Return the signature, or the reply's own copy of it, and the body that follows; None if there is no body."""
     for segment in _segments(text):
-        # Copies of the signature in the reply, each with the text behind it as its body.
-        copies = last_code_span(segment.text, wanted.names, budget), _class_and_method(segment.text, wanted.signature)
+        # The signature is tried last: a copy of it in the reply (a stub, and the text behind it) comes first.
+        copies = (
+            last_definition_and_text_behind(segment.text, wanted.names, budget),
+            _class_stub_and_own_method(segment.text, wanted.signature),
+        )
         for stub, body in [*filter(None, copies), (wanted.signature, segment.text)]:
             source = _stub_with_body(stub, body, wanted.names, budget)
             if source is not None:
                 piece = _Piece(source, statements(source), is_whole=True, origin=_Origin.PROSE)
-                return _program_text([piece], 0, wanted)
+                return _program_text([piece], main_number=0, wanted=wanted)
     return None
 
 
-def _class_and_method(text: str, signature: str) -> tuple[str, str] | None:
+def _class_stub_and_own_method(text: str, signature: str) -> tuple[str, str] | None:
     """Return the class of a signature that ends with a method, and a text from its own copy of that method on.
 
     None if the signature does not end so (`class Solution: def total(self, xs):`), or the text has no copy.

@@ -40,8 +40,8 @@ def code_spans(text: str, budget: Budget, *, begun_by: float = float("inf")) -> 
             yield source + "\n"
 
 
-def last_code_span(text: str, names: Sequence[str], budget: Budget) -> tuple[str, str] | None:
-    """Return the last span that defines one of the names, and the text that follows it; None if there is none."""
+def last_definition_and_text_behind(text: str, names: Sequence[str], budget: Budget) -> tuple[str, str] | None:
+    """Return the last span that defines one of the names, and the text behind it; None if there is none."""
     lines, last = text.split("\n"), None
     definition = re.compile(rf"[ \t]*(?:(?:async +)?def|class) +(?:{'|'.join(map(re.escape, names))})\b")
     for start, end in _line_spans(lines, budget):

@@ -176,6 +176,7 @@ def run_officially(samples: Iterable[Sample], context: Context) -> None:
     """
     running = []
     for sample in samples:
+        # With inputs there are no tests: the comparison of the answers has given the official reading, too.
         if sample.is_refused or sample.has_inputs:
             continue
         if sample.verdicts.completion.is_official_timeout:

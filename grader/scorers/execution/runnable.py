@@ -44,8 +44,10 @@ def _runnable_script(tests: str, entry_point: str, program: str) -> str:
         return f"{tests.rstrip()}\n\n\ncheck({entry_point})\n"
     needed = [node for node in body if not _is_needless(node, tests)]
     # A script that uses one of these outside functions starts its tests itself.
-    starters = {"unittest", "globals"} | {node.name for node in body if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
-    if any(_is_test(node, starters) for node in body):
+    test_starters = {"unittest", "globals"} | {
+        node.name for node in body if isinstance(node, (*_FUNCTIONS, ast.ClassDef))
+    }
+    if any(_is_test(node, test_starters) for node in body):
         return tests if needed == body else _script(needed)
     if has_check:
         calls = [f"check({_only_function(program)})"]
@@ -67,12 +69,16 @@ def _without_program_imports(tests: str, tree: ast.Module) -> str:
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-def _is_test(node: ast.stmt, starters: set[str]) -> bool:
-    """Whether a statement outside functions and classes tests something, or uses one of these names."""
+def _is_test(node: ast.stmt, test_starters: set[str]) -> bool:
+    """Whether a statement outside functions and classes asserts something, or uses a name that starts tests.
+
+    `test_starters`: the names of the script's functions and classes, and of what finds these.
+    """
     if isinstance(node, _DEFINITIONS) or _is_runner_call_or_main_guard(node):
         return False
     parts = list(ast.walk(node))
-    return any(isinstance(part, ast.Assert) or (isinstance(part, ast.Name) and part.id in starters) for part in parts)
+    has_assertion = any(isinstance(part, ast.Assert) for part in parts)
+    return has_assertion or any(isinstance(part, ast.Name) and part.id in test_starters for part in parts)
 
 
 def _is_runner_call_or_main_guard(node: ast.stmt) -> bool:

@@ -68,7 +68,10 @@ class Sample:
 
     @property
     def readings(self) -> Readings | None:
-        """Both readings, if the task has inputs and they are known; of a task that is not judged, careful says so."""
+        """Both readings, if the task has inputs and they are known.
+
+        Of a task that is not judged, careful says so, and what it has found (`calls`, `right_outputs`) is left out.
+        """
         readings = self._combined_readings
         if readings is None or not self.verdicts.not_judged:
             return readings

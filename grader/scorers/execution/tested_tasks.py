@@ -131,7 +131,7 @@ class TestedTasks:
     def _state_from_verdicts(
         self, state: Judgeable, references: Sequence[Candidate], verdicts: Mapping[Candidate, Verdict]
     ) -> State | _ReferenceFailed:
-        """Return the state of a task whose reference solution's runs are judged."""
+        """Return the state of a task whose reference solution's runs are judged: with their answers, if it passes."""
         for reference in references:
             verdict = verdicts[reference]
             if verdict.infrastructure_error:
@@ -140,7 +140,7 @@ class TestedTasks:
                 return _ReferenceFailed(_failure_reason(verdict))
         judgement = verdicts[references[0]].judgement
         assert judgement is not None
-        if judgement.likeness is not None and judgement.likeness.is_silent:
+        if judgement.likeness is not None and judgement.likeness.has_nothing_to_compare:
             return NotJudgeable(NOTHING_TO_COMPARE)
         # The states of a pool outlive the calls of `score`, each of which has a spool of its own.
         long_lived_spool = self._states.spool

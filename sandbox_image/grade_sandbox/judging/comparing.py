@@ -149,7 +149,7 @@ class Comparison:
         facts = {"varies": varying.varies(runs), "is_unordered": varying.has_other_order(runs)}
         if self._with_arguments:
             pairs = zip(self._pairs, expected, strict=True)
-            facts["is_silent"] = all(_changes_nothing(pair["input"], answer) for pair, answer in pairs)
+            facts["has_no_side_effect"] = all(_changes_nothing(pair["input"], answer) for pair, answer in pairs)
         return facts
 
     def _parse_answer(self, text: str) -> Any:

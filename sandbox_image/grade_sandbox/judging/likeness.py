@@ -88,7 +88,7 @@ class Likeness:
         """The replies of the reference's first run."""
         self._calls = [recorded_calls.read(call, self.context) for call in tests.calls]
         self._expected = [read_reply(text, self.context) for text in expected[0]]
-        self._other_runs = [[read_reply(text, self.context) for text in run] for run in expected[1:]]
+        self._other_reference_runs = [[read_reply(text, self.context) for text in run] for run in expected[1:]]
         """The replies of the reference's other runs, which show what varies in its answers."""
         self._procedures = recorded_calls.procedures(self._calls, self._expected)
         """The numbers of the calls that return nothing: changed arguments and output are their answer."""
@@ -104,8 +104,8 @@ class Likeness:
         """The numbers of the calls that return a value, and do not leave their arguments as the reference does."""
 
     @property
-    def is_silent(self) -> bool:
-        """Whether the reference returns nothing, prints nothing and changes no argument: nothing can be compared."""
+    def has_nothing_to_compare(self) -> bool:
+        """Whether the reference returns nothing, prints nothing and changes no argument."""
         return all(
             reply.outcome == RETURNED
             and reply.value is None
@@ -170,7 +170,7 @@ class Likeness:
             if is_procedure:
                 differences += self._argument_differences(number, expected, returned)
             else:
-                runs = [run[number] for run in self._other_runs if number < len(run)]
+                runs = [run[number] for run in self._other_reference_runs if number < len(run)]
                 varies_by_run = any(not are_same(_arguments(run), _arguments(expected)) for run in runs)
                 # Where the reference's own runs leave other arguments, a program may, too, if its answer is the same.
                 if differences or not varies_by_run:
@@ -190,14 +190,14 @@ class Likeness:
         """Whether the reference's runs differ in a place, in what contains it, or in a part of it."""
         if place.root != VALUE:
             return False
-        runs = (run[number].value for run in self._other_runs if number < len(run))
+        runs = (run[number].value for run in self._other_reference_runs if number < len(run))
         paths = (path for value in runs for path, _, _ in differing_parts(expected.value, value))
         # `zip` ends with the shorter path: one of the two must begin with the other.
         return any(all(one == two for one, two in zip(path, place.path, strict=False)) for path in paths)
 
     def _differs_only_in_order(self, number: int, expected: Reply, returned: Reply) -> bool:
         """Whether an answer differs only in an order in which the reference's runs differ."""
-        runs = [run[number].value for run in self._other_runs if number < len(run)]
+        runs = [run[number].value for run in self._other_reference_runs if number < len(run)]
         if all(are_same(value, expected.value) for value in runs):
             return False
         unordered = without_order(expected.value)

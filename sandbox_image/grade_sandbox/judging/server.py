@@ -131,13 +131,13 @@ def _compare_with_reference(tests: Tests, replies: list[str], *, passed: bool, s
     """Return {"calls": counts, "doubt": why a pass is not believed}.
 
     The counts: `n` of all calls, `same` of answers that equal the reference's, `alike` of others that are accepted.
-    `seconds`: CPU time of one more replay. For the reference itself, return only whether it is silent.
+    `seconds`: CPU time of one more replay. For the reference itself, return only {"has_nothing_to_compare": ...}.
     """
     try:
         expected = [wire.messages_of(run)[1:] for run in tests.spec["expected"]]
         compared = Likeness(tests, expected, replies)
         if tests.spec.get("is_reference"):
-            return {"is_silent": compared.is_silent}
+            return {"has_nothing_to_compare": compared.has_nothing_to_compare}
         compared.compare()
         doubt = compared.reason_to_doubt(seconds) if passed else ""
     except (values.MalformedError, values.UnsendableError, RecursionError, TypeError, ValueError, LookupError,

@@ -57,8 +57,8 @@ class ExpectedAnswers(NamedTuple):
     """Printed texts, or messages with what a function returns."""
     reference_seconds: float = 0.0
     """CPU time that a reference solution needed for the input that takes longest; 0: there is none."""
-    other_runs: tuple[tuple[str, ...], ...] = ()
-    """What it answered in its other runs, if that is not the same: of each run, the answers to all inputs."""
+    other_reference_runs: tuple[tuple[str, ...], ...] = ()
+    """What the reference solution answered in each of its other runs, if that is not the same."""
     by_side_effect: bool = False
     """Whether the function returns nothing: then its changed arguments and what it prints are the answer."""
     is_unordered: bool = False

@@ -39,7 +39,7 @@ class ComparisonPlan(NamedTuple):
     outputs: list[Output]
     is_expected: list[bool]
     """Which answers are known to be right without a comparison."""
-    jobs: dict[str, list[int]]
+    inputs_by_job: dict[str, list[int]]
     """Key of a job, which is in the spool -> the numbers of the inputs in it."""
 
 
@@ -99,7 +99,7 @@ class OutputComparer:
         is_printed = not cases_of_task(self._tasks[qid]).function
         is_known = [
             not expected.by_side_effect
-            and all(run[number] == output.text for run in expected.other_runs)
+            and all(run[number] == output.text for run in expected.other_reference_runs)
             and (is_printed or values.surely_equals_itself(output.text))
             for number, output in enumerate(outputs)
         ]
@@ -139,8 +139,8 @@ class OutputComparer:
         pair: Pair = {"number": number, "expected": expected.answers[number]}
         if answer is not None:
             pair["answer"] = answer
-            if expected.other_runs:
-                pair["runs"] = [run[number] for run in expected.other_runs]
+            if expected.other_reference_runs:
+                pair["runs"] = [run[number] for run in expected.other_reference_runs]
         needs_arguments = cases.function in EVALPLUS_CHECKS_ARGUMENTS and self._is_evalplus(qid)
         if cases.checker or expected.by_side_effect or needs_arguments:
             pair["input"] = self.calls(qid)[number]
@@ -203,7 +203,7 @@ class OutputComparer:
         compared = ComparedOutputs(
             outputs=list(plan.outputs), official=list(plan.is_expected), careful=list(plan.is_expected), displayed={}
         )
-        for key, numbers in plan.jobs.items():
+        for key, numbers in plan.inputs_by_job.items():
             comparison = self.results[key].compared or AnswerComparison(verdicts=[(False, False, "")] * len(numbers))
             for position, number in enumerate(numbers):
                 compared.official[number], compared.careful[number], error = comparison.verdicts[position]
@@ -219,7 +219,7 @@ class OutputComparer:
         If a checker does not finish with an answer, it gets the expected outputs. If it finishes with these, the answer
         was the cause: it is wrong, and nothing is wrong with the checker.
         """
-        compared = [self.results[key] for key in plan.jobs]
+        compared = [self.results[key] for key in plan.inputs_by_job]
         finished = [comparison for comparison in compared if comparison.compared is not None]
         if len(finished) < len(compared):
             keys = self._let_checker_judge_expected_outputs(qid, expected)

@@ -124,7 +124,7 @@ class InputTasks:
                 return_nothing.append(qid)
             else:
                 plans[qid] = self._reference_plan(qid, task_references)
-        self._comparer.run("judging references", [key for plan, _ in plans.values() for key in plan.jobs])
+        self._comparer.run("judging references", [key for plan, _ in plans.values() for key in plan.inputs_by_job])
         self._states.update({qid: self._state_from_reference(qid, *plan) for qid, plan in plans.items()})
         return return_nothing
 
@@ -135,20 +135,20 @@ class InputTasks:
 
     def _state_from_reference(self, qid: str, plan: ComparisonPlan, expected: ExpectedAnswers) -> State:
         """Return the state of a task whose reference solution's answers are compared: see `_reference_plan`."""
-        if error := self._comparer.infrastructure_error(plan.jobs):
+        if error := self._comparer.infrastructure_error(plan.inputs_by_job):
             return NotPrepared(f"its reference solution was not judged: {error}")
         if problem := self._reference_problem(qid, plan):
             return BrokenReference(problem)
-        results = [self._comparer.results[key].compared for key in plan.jobs]
+        results = (self._comparer.results[key].compared for key in plan.inputs_by_job)
+        # All have finished: the reference would be broken otherwise.
         comparisons = [comparison for comparison in results if comparison is not None]
-        is_finished = len(comparisons) == len(results)
-        is_silent = is_finished and all(comparison.is_silent for comparison in comparisons)
-        varies = any(comparison.varies for comparison in comparisons)
         is_unordered = any(comparison.is_unordered for comparison in comparisons)
-        expected = expected._replace(other_runs=expected.other_runs if varies else (), is_unordered=is_unordered)
+        other_runs = expected.other_reference_runs if any(comparison.varies for comparison in comparisons) else ()
+        expected = expected._replace(other_reference_runs=other_runs, is_unordered=is_unordered)
         state = Judgeable(self._calls(qid), expected_outputs=expected)
-        has_nothing_to_compare = expected.by_side_effect and is_silent
-        return NotJudgeable(NOTHING_TO_COMPARE, official=state) if has_nothing_to_compare else state
+        has_no_side_effect = all(comparison.has_no_side_effect for comparison in comparisons)
+        is_judgeable = not (expected.by_side_effect and has_no_side_effect)
+        return state if is_judgeable else NotJudgeable(NOTHING_TO_COMPARE, official=state)
 
     def _reference_plan(self, qid: str, references: Sequence[Candidate]) -> tuple[ComparisonPlan, ExpectedAnswers]:
         """Return how a reference solution's answers are compared with those of its other runs, and with themselves.
@@ -280,8 +280,10 @@ class InputTasks:
                     verdicts[candidate] = verdict
         variants = dict.fromkeys(variant for candidate in answered for variant in self._variants(candidate))
         plans = {variant: self._plan(variant) for variant in variants}
-        known = sum(not plan.jobs for plan in plans.values())
-        self._comparer.run("judging", [key for plan in plans.values() for key in plan.jobs], known_successes=known)
+        known = sum(not plan.inputs_by_job for plan in plans.values())
+        self._comparer.run(
+            "judging", [key for plan in plans.values() for key in plan.inputs_by_job], known_successes=known
+        )
         readings = {variant: self._readings(variant, plan) for variant, plan in plans.items()}
         for candidate in answered:
             careful, official = readings[candidate], readings[self._harness_variant(candidate)]
@@ -300,10 +302,10 @@ class InputTasks:
                 plan = self._plan(variant)
                 if not all(plan.is_expected[: self._answer_count(variant)]):
                     plans[variant] = plan
-        self._comparer.run("judging slow programs", [key for plan in plans.values() for key in plan.jobs])
+        self._comparer.run("judging slow programs", [key for plan in plans.values() for key in plan.inputs_by_job])
         wrong = set()
         for variant, plan in plans.items():
-            if not self._comparer.infrastructure_error(plan.jobs):
+            if not self._comparer.infrastructure_error(plan.inputs_by_job):
                 compared, count = self._comparer.compared_outputs(plan), self._answer_count(variant)
                 if not all(compared.official[:count]) and not all(compared.careful[:count]):
                     wrong.add(variant)
@@ -323,7 +325,7 @@ class InputTasks:
 
     def _readings(self, variant: Candidate, plan: ComparisonPlan) -> Readings:
         """Return both readings of a program whose answers are compared."""
-        if error := self._comparer.infrastructure_error(plan.jobs):
+        if error := self._comparer.infrastructure_error(plan.inputs_by_job):
             return outputs.unjudged_readings(error)
         cases = self._cases(variant.qid)
         if cases.checker:
