@@ -5,6 +5,9 @@ There are two ways:
 * ``Uids``: the supervisor is root inside its container and can change user; every program gets its own uid.
 * ``Namespaces``: the supervisor is an ordinary user (rootless bubblewrap). Every program gets its own user, process,
   mount and IPC namespaces, in which the supervisor does not exist.
+
+A slot numbers what can run beside the supervisor: an official run, a candidate, the tests, the linter. Each has a user
+id of its own, which is the first one plus the slot.
 """
 
 from __future__ import annotations

@@ -356,7 +356,7 @@ def _make_substitute_function(asker: Asker, name_or_number: int | str) -> Any:
 def _make_substitute_class(name: str, asker: Asker) -> Any:
     """Return the substitute for a class that the program must write."""
 
-    def refuse_subclass(cls: type[Any], /, **_: Any) -> None:
+    def refuse_subclass(cls: type[Any], /, **_: Any) -> NoReturn:
         asker.refuse("the tests derive a class from one that the program must write")
 
     members = {"__slots__": (), "__asker__": asker, "__init_subclass__": classmethod(refuse_subclass)}

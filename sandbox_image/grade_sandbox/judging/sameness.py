@@ -32,31 +32,31 @@ def are_same(one: Any, two: Any) -> bool:
     return next(differing_parts(one, two), None) is None
 
 
-def differing_parts(one: Any, two: Any, path: Path = (), outer_pairs: Pairs = ()) -> Iterator[tuple[Path, Any, Any]]:
+def differing_parts(one: Any, two: Any, path: Path = (), open_pairs: Pairs = ()) -> Iterator[tuple[Path, Any, Any]]:
     """Yield where two values differ: the path to the smallest parts, and the parts.
 
-    Parts below MAX_DEPTH are compared by their leaves. `outer_pairs`: the pairs that contain these two. A pair that
-    contains itself is the same if nothing else in it differs.
+    Parts below MAX_DEPTH are compared by their leaves. `open_pairs`: the pairs that contain these two, and whose
+    comparison is not finished. A pair that contains itself is the same if nothing else in it differs.
     """
     pair = id(one), id(two)
-    if one is two or pair in outer_pairs:
+    if one is two or pair in open_pairs:
         return
-    outer_pairs = (*outer_pairs, pair)
+    open_pairs = (*open_pairs, pair)
     first, second = view(one), view(two)
     is_same: bool | None
     """None: their parts decide."""
-    if len(outer_pairs) > MAX_DEPTH and first.parts:
+    if len(open_pairs) > MAX_DEPTH and first.parts:
         is_same = have_same_leaves(one, two)
     else:
-        is_same = _is_same_whole(first, second, outer_pairs, in_any_order=is_unordered(one))
+        is_same = _is_same_whole(first, second, open_pairs, in_any_order=is_unordered(one))
     if is_same is None:
-        yield from _differing_parts_within(first, second, path, outer_pairs)
+        yield from _differing_parts_within(first, second, path, open_pairs)
     elif not is_same:
         yield path, one, two
 
 
-def _is_same_whole(one: View, two: View, outer_pairs: Pairs, *, in_any_order: bool) -> bool | None:
-    """Whether two values are the same; None: each of their parts is compared with its counterpart."""
+def _is_same_whole(one: View, two: View, open_pairs: Pairs, *, in_any_order: bool) -> bool | None:
+    """Whether two values are the same; None: each part is compared with its counterpart, by its key or position."""
     if one.family != two.family or not _are_of_one_kind(one, two):
         # A data class and a named tuple with the same names are the same if their parts are.
         return None if _have_equal_names(one, two) else False
@@ -67,10 +67,10 @@ def _is_same_whole(one: View, two: View, outer_pairs: Pairs, *, in_any_order: bo
     if one.family not in {CONTAINER, OBJECT, ERROR}:
         return True
     if in_any_order:
-        return _have_same_items(one.parts, two.parts, outer_pairs)
-    if one.keys is not None and not _have_same_items(one.keys, two.keys or (), outer_pairs):
+        return _have_same_items(one.parts, two.parts, open_pairs)
+    if one.keys is not None and not _have_same_items(one.keys, two.keys or (), open_pairs):
         return False
-    if one.family == ERROR:
+    if one.family == ERROR:  # it differs as a whole: the difference is not looked for within it
         return all(map(are_same, one.parts, two.parts))
     return None
 
@@ -98,7 +98,7 @@ def _have_equal_names(one: View, two: View) -> bool:
     return one.family == two.family == OBJECT and list(one.keys or ()) == list(two.keys or ())
 
 
-def _differing_parts_within(one: View, two: View, path: Path, outer_pairs: Pairs) -> Iterator[tuple[Path, Any, Any]]:
+def _differing_parts_within(one: View, two: View, path: Path, open_pairs: Pairs) -> Iterator[tuple[Path, Any, Any]]:
     """Yield where the parts of two values differ. Mappings and objects have the same keys, in any order."""
     parts: Sequence[Any] = two.parts
     if one.family == OBJECT and two.keys is not None:
@@ -109,15 +109,15 @@ def _differing_parts_within(one: View, two: View, path: Path, outer_pairs: Pairs
         by_key = dict(zip(two.keys or (), two.parts, strict=True))
         parts = [by_key.get(key) for key in one.keys]
     for name, first, second in zip(one.names, one.parts, parts, strict=True):
-        yield from differing_parts(first, second, (*path, name), outer_pairs)
+        yield from differing_parts(first, second, (*path, name), open_pairs)
 
 
-def _have_same_items(one: Sequence[Any], two: Sequence[Any], outer_pairs: Pairs) -> bool:
+def _have_same_items(one: Sequence[Any], two: Sequence[Any], open_pairs: Pairs) -> bool:
     """Whether two collections have the same items, in any order."""
     unmatched = list(two)
     for item in one:
         for position, other in enumerate(unmatched):
-            if next(differing_parts(item, other, (), outer_pairs), None) is None:
+            if next(differing_parts(item, other, (), open_pairs), None) is None:
                 del unmatched[position]
                 break
         else:

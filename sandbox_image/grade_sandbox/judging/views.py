@@ -83,7 +83,7 @@ def view(value: Any) -> View:
     if (family := _ATOMS.get(cls)) is not None:
         return View(family, cls.__name__, value)
     if cls is Ref:
-        if value.kind == "function":
+        if value.kind == "function":  # all count as the same: only calls tell them apart
             return View(FUNCTION, "function")
         # Only number and class: whether the class overrides comparison makes no other object of it.
         return View(REMOTE, value.kind, value.content[:2] if isinstance(value.content, tuple) else value.content)

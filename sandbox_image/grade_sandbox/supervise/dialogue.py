@@ -165,10 +165,14 @@ class _Replies(Dialogue):
             self.replies.append(data)
         return wire.is_failure(self.hello) or len(self.replies) >= len(self._requests) or self.continues_elsewhere()
 
-    def _add_request(self, batch: bytearray, encoded: bytes) -> None:
-        """Add the next request, encoded, to those that are sent together."""
-        batch += struct.pack(">I", len(encoded)) + encoded
-        self._sent += 1
+    def _queue_requests(self, end: int) -> None:
+        """Put the next requests before number `end` into `pending`, as many as fit; they count as sent."""
+        batch = bytearray()
+        while self._sent < min(end, len(self._requests)) and len(batch) < _BATCH_BYTES:
+            encoded = self._requests[self._sent].encode("utf-8", "surrogatepass")
+            batch += struct.pack(">I", len(encoded)) + encoded
+            self._sent += 1
+        self.pending = memoryview(bytes(batch))
 
     def withdraw_last(self) -> None:
         del self.replies[-1:]
@@ -285,16 +289,11 @@ class LockStep(_Replies):
 
     def _queue_batch(self) -> None:
         """Put into `pending` twice as many calls as the last time, while they are answered quickly; else one."""
-        batch = bytearray()
         now = time.monotonic()
         self._is_quick = self._is_quick and now - self._batch_start < QUICK_SECONDS
         size = self._batch_size if self._is_quick else 1
         self._batch_size, self._batch_start = min(2 * self._batch_size, MAX_CALLS_AHEAD), now
-        for call in self._requests[self._sent : self._sent + size]:
-            self._add_request(batch, call.encode())
-            if len(batch) > _BATCH_BYTES:
-                break
-        self.pending = memoryview(bytes(batch))
+        self._queue_requests(self._sent + size)
 
 
 class ScriptRuns(_Replies):
@@ -313,16 +312,8 @@ class ScriptRuns(_Replies):
         if any(map(self._take, self._take_messages(part))):
             return True
         if self.hello is not None and not self.pending:
-            self._queue_inputs()
+            self._queue_requests(len(self.replies) + MAX_RUNS_AHEAD)
         return False
-
-    def _queue_inputs(self) -> None:
-        """Put the next inputs into `pending`."""
-        batch = bytearray()
-        end = min(len(self.replies) + MAX_RUNS_AHEAD, len(self._requests))
-        while self._sent < end and len(batch) < _BATCH_BYTES:
-            self._add_request(batch, self._requests[self._sent].encode("utf-8", "surrogatepass"))
-        self.pending = memoryview(bytes(batch))
 
 
 def _parse_message(data: bytes, fields: Fields) -> dict[str, Any]:
