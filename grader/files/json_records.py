@@ -145,13 +145,13 @@ class JsonText:
         """Return whether the text is JSON Lines, not one object; of a single line, `is_record` decides by its value."""
         lines = self._line_spans()
         _, start, stop = next(lines)
-        second = next(lines, None)
+        _, second_start, _ = next(lines, (0, None, 0))
         first_value = self._value_without_reporting(start, stop)
         if not isinstance(first_value, BrokenJson):
-            return second is not None or is_record(first_value)
+            return second_start is not None or is_record(first_value)
         # The first line is no value: it is a broken line, or the beginning of an object of several lines. The second
         # line of such an object has a key or a bracket, seldom "{".
-        if second is None or self.data[second[1]] != ord("{"):
+        if second_start is None or self.data[second_start] != ord("{"):
             return False
         return isinstance(self._value_without_reporting(start, len(self.data)), BrokenJson)
 

@@ -62,6 +62,7 @@ def _first_request(plan: Plan, pending: Sequence[tuple[Conversation, list[Step]]
         return None
     conversation, steps = pending[0]
     request = conversation.request(steps[0], _PlaceholderAnswers())
+    # Without a server, no model need be named.
     model = {"model": name} if (name := plan.model_of(steps[0])) else {}
     return {**model, "messages": wire(request.messages, with_image_data=False), **request.fields()}
 

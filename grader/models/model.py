@@ -138,7 +138,7 @@ class Model:
         self._server = server
         self.name = server.model
         try:
-            self.address = public_url_and_password(server.url())[0]
+            self.address = public_url(server.url())
         except ValueError as error:
             raise UsageError(
                 f"{server.subject}'s address must be like http://localhost:8000/v1: check {server.address_option}"
@@ -190,7 +190,7 @@ class Model:
 
         from grader.models.transport import Transport
 
-        password = public_url_and_password(server.url())[1]
+        password = urlsplit(server.url()).password or ""
         secrets = [secret for secret in (key, password) if len(secret) >= _MIN_SECRET_CHARS]
         self._transport = Transport(server.timeout, secrets)
         self._client = openai.OpenAI(
@@ -329,19 +329,19 @@ class Model:
         return f"Set {self._server.key_variable}{self._server.alternative_advice}"
 
 
-def public_url_and_password(url: str) -> tuple[str, str]:
-    """Return the public part of a URL (no user, password, query and fragment), and its password; raises ValueError."""
+def public_url(url: str) -> str:
+    """Return the public part of a URL: no user, password, query and fragment. Raises ValueError."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or (parts.port is not None and parts.port <= 0):
         raise ValueError("not an HTTP address")
     host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}", parts.password or ""
+    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
 
 
 def _redirect_target(response: Any, request_url: str) -> str:
     """Return where a redirect leads."""
     try:
-        return public_url_and_password(urljoin(request_url, response.headers.get("location", "")))[0]
+        return public_url(urljoin(request_url, response.headers.get("location", "")))
     except ValueError:
         return "an invalid address"
 

@@ -41,11 +41,12 @@ _WEAK = ("choice", "conclusion")
 
 
 class Settled(NamedTuple, Generic[Value]):
-    """The claim that counts with its value; or several claims with different ones; or a form that says nothing."""
+    """The claim that counts with its value, or a form that says nothing."""
 
     claim: Claim
     value: Value | None
-    several: bool = False
+    is_contradicted: bool = False
+    """Whether an earlier claim has another value, and is not replaced."""
 
 
 def settle(
@@ -219,13 +220,13 @@ def _is_undecided(reply: OwnWords, claim: Claim) -> bool:
 def _last(
     reply: OwnWords, valued: list[Settled[Value]], is_same_value: Callable[[Value, Value], bool]
 ) -> Settled[Value]:
-    """Return the last claim with a value; `several` if one before it has another, and is not replaced."""
+    """Return the last claim with a value, and whether it is contradicted."""
     last = valued[-1]
-    several = any(
+    is_contradicted = any(
         not is_same_value(earlier.value, last.value) and not _replaces(reply, last.claim, earlier.claim)  # type: ignore[arg-type]
         for earlier in valued[:-1]
     )
-    return last._replace(several=several)
+    return last._replace(is_contradicted=is_contradicted)
 
 
 _TOKEN = Pattern(r"[^\W\d_]{4,}|\d+(?:\.\d+)?|[\u3040-\u9fff\uac00-\ud7af]")

@@ -990,7 +990,8 @@ def _write_frame(writer: Writer, value: Any) -> Content:
 def _make_frame(reader: Reader, content: Content) -> Any:
     import pandas
 
-    nodes = content[1]
+    # The first part is empty: a table has no type, as its columns have.
+    _, nodes = content
     index, names = (_look_up_index(reader, number) for number in nodes[:2])
     columns = reader.values(nodes[2:])
     if len(columns) != len(names) or not all(isinstance(column, pandas.Series) for column in columns):

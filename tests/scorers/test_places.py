@@ -16,7 +16,7 @@ def settled(text: str) -> str | None:
         return content if content in ("41", "42") else None
 
     found = settle(reply, read)
-    return found and ("several" if found.several else found.value)
+    return found and ("several" if found.is_contradicted else found.value)
 
 
 @each(

@@ -49,7 +49,7 @@ def read_answer(text: str, question: str, kind: AnswerKind, tolerance: float = 0
     settled = settle(reply, partial(VALUES[kind], reply), partial(is_same, kind=kind, tolerance=tolerance))
     if settled is None or settled.value is None:
         return ReadAnswer(None, "refusal" if reply.refuses else "nothing_read")
-    if settled.several:
+    if settled.is_contradicted:
         return ReadAnswer(None, "several_answers", settled.claim.outer_span)
     return ReadAnswer(settled.value, settled.claim.rule, _span(reply, settled.claim, settled.value))
 

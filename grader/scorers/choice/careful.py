@@ -90,7 +90,7 @@ def _read(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) 
         return no_answer("nothing_read", None, _NO_CLAIM)
     if settled.value is None:
         return no_answer("nothing_read", settled.claim.outer_span, "the last form of an answer names no option")
-    if settled.several:
+    if settled.is_contradicted:
         return ambiguous("several_answers", (settled.value.start, settled.value.end), "declares several options")
     return _as_reading(reader.prefer_claim_without_problem(settled.value), choices)
 
@@ -105,7 +105,7 @@ def _as_reading(selection: Selection, options: ChoiceOptions) -> ChoiceReading:
         return ambiguous(selection.problem.rule, span, selection.problem.detail)
     if not letters:
         return no_answer(selection.rule, span, "says that it has no answer")
-    if len(letters) > 1 and options.several and resolved <= set(options.letters):
+    if len(letters) > 1 and options.allow_several and resolved <= set(options.letters):
         return read_as("".join(letters), selection.rule, span)
     if len(letters) > 1:
         return ambiguous("several_answers", span, f"names {' and '.join(letters)}")
@@ -166,7 +166,7 @@ class ChoiceReader:
 
     def _none_if_all_options(self, selection: Selection | None) -> Selection | None:
         """Return a selection; None if it is all options, because they are only repeated from the question."""
-        if selection is None or self.options.several or len(selection.letters) == 1:
+        if selection is None or self.options.allow_several or len(selection.letters) == 1:
             return selection
         return None if selection.letters == set(self.options.letters) else selection
 
@@ -282,7 +282,7 @@ class ChoiceReader:
         bullet = _BULLET.match(self.unmarked, claim.start, claim.end)
         start = bullet.end() if bullet else claim.start
         end = len(self.unmarked[: claim.end].rstrip(_MARKS))
-        if self.options.several:
+        if self.options.allow_several:
             # One of several labels in the reply is not the whole answer.
             whole = _select_whole(self.unmarked[start:end], start, self.options)
             if whole or len(self._labels(0, len(self.lower))) > 1:
@@ -370,7 +370,7 @@ class ChoiceReader:
         """Return the options of all labels; None if several labels name different ones, which no option combines."""
         letters = frozenset[str]().union(*(label.letters for label in labels))
         letters = self.options.resolve_combination(letters)
-        if len(letters) > 1 and len(labels) > 1 and not self.options.several:
+        if len(letters) > 1 and len(labels) > 1 and not self.options.allow_several:
             return None
         return self._none_if_all_options(self._select_label(labels[-1], "conclusion")._replace(letters=letters))
 

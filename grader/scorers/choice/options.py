@@ -59,7 +59,7 @@ class ChoiceOptions:
     """The options of one question, letter to text."""
 
     def __init__(self, options: Mapping[str, str], question: str = "", *, several: bool = False) -> None:
-        self.several = several
+        self.allow_several = several
         """Whether several options together can be the answer."""
         self.question = question.lower()
         self.texts = {letter: plain(text).strip() for letter, text in options.items()}

@@ -65,7 +65,7 @@ def careful_decision(text: str) -> Literal["correct", "wrong"] | None:
     """Return the judge's decision on an error reason; None if a person could not tell, and the judge is asked again."""
     reply = read_review(text)
     verdict = settle_fields(reply, fields(reply)["verdict"], partial(_verdict, reply, reads_prose=False), _is_same)
-    if verdict is None or verdict.several or verdict.value is None:
+    if verdict is None or verdict.is_contradicted or verdict.value is None:
         return None
     if verdict.value.says == "right":
         return "correct"
@@ -200,7 +200,7 @@ def _verdict_with_step(verdict: Settled[Stance] | None, step: str | None) -> tup
     names_step = step is not None and step != NOT_APPLICABLE
     if verdict is None or verdict.value is None:
         return ("incorrect", _IMPLIED, "") if names_step else (None, "no verdict", _UNSAID)
-    if verdict.several:
+    if verdict.is_contradicted:
         return None, "several verdicts", "the verdicts contradict each other"
     says = verdict.value.says
     if says in ("right", "wrong"):
