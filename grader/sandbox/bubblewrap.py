@@ -110,10 +110,10 @@ class Bubblewrap:
     def load(self) -> None:
         """Do nothing: `start` needs no other modules."""
 
-    def start(self, index: int, *, lint: bool = False) -> ProcessSupervisor:
+    def start(self, index: int, *, for_linting: bool = False) -> ProcessSupervisor:
         """Start one supervisor; raises InfrastructureError."""
         uid = self._first_uid + UIDS_PER_SUPERVISOR * index
-        variables = environment(self._limits, uid, cgroup=False, lint=lint)
+        variables = environment(self._limits, uid, has_cgroup=False, for_linting=for_linting)
         arguments = supervisor_command(self._code, self._site, self._python)
         try:
             return ProcessSupervisor(arguments, variables)

@@ -211,11 +211,11 @@ class Docker:
         """Load the SDK. Only `start` connects, so that nobody waits twice for an engine that hangs."""
         import docker  # noqa: F401
 
-    def start(self, index: int, *, lint: bool = False) -> ContainerSupervisor:
+    def start(self, index: int, *, for_linting: bool = False) -> ContainerSupervisor:
         """Start one container."""
-        return ContainerSupervisor(self._client, self._image.id, self._options(index, lint=lint))
+        return ContainerSupervisor(self._client, self._image.id, self._options(index, for_linting=for_linting))
 
-    def _options(self, index: int, *, lint: bool) -> dict[str, Any]:
+    def _options(self, index: int, *, for_linting: bool) -> dict[str, Any]:
         """Return how a container is created: no network, no rights, one core, and limits on all that can be filled."""
         from docker.types import Ulimit
 
@@ -223,7 +223,7 @@ class Docker:
         uid = self._first_uid + UIDS_PER_SUPERVISOR * index
         options: dict[str, Any] = {
             "labels": {image.LABEL: "supervisor", OWNER_LABEL: owner_name()},
-            "environment": environment(self._limits, uid, cgroup=True, lint=lint),
+            "environment": environment(self._limits, uid, has_cgroup=True, for_linting=for_linting),
             "stdin_open": True,
             "auto_remove": True,
             "network_mode": "none",

@@ -52,13 +52,13 @@ def random_uids() -> int:
     return random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
 
 
-def environment(limits: Limits, first_uid: int, *, cgroup: bool, lint: bool) -> dict[str, str]:
+def environment(limits: Limits, first_uid: int, *, has_cgroup: bool, for_linting: bool) -> dict[str, str]:
     """Return the environment of a supervisor: its settings, and nothing of the grader's.
 
     The hash seed is fixed, so that no verdict depends on the order of a set. The addresses of library functions are
     looked up at the start. Otherwise each fork would look up those it calls.
     """
-    settings = {"memory": limits.sandbox_bytes, "first_uid": first_uid, "cgroup": cgroup, "lint": lint}
+    settings = {"memory": limits.sandbox_bytes, "first_uid": first_uid, "cgroup": has_cgroup, "lint": for_linting}
     return {
         "GRADE_SETTINGS": json.dumps(settings),
         "PYTHONPATH": INSIDE_SITE,
@@ -104,10 +104,10 @@ class Backend(Protocol):
     def load(self) -> None:
         """Load the modules that `start` needs. Call it while no other thread is busy: then it takes half the time."""
 
-    def start(self, index: int, *, lint: bool = False) -> Supervisor:
+    def start(self, index: int, *, for_linting: bool = False) -> Supervisor:
         """Start supervisor number `index` and wait until it is ready; raises InfrastructureError.
 
-        `lint`: it will get lint jobs, and may load the linter at once.
+        `for_linting`: it will get lint jobs, and may load the linter at once.
         """
 
     def reap(self) -> int:

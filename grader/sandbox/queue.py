@@ -289,7 +289,7 @@ class JobQueue:
         for _ in range(MAX_STARTS):
             if self._is_over:
                 break
-            slot.supervisor = self._backend.start(slot.number, lint=slot.role == "linting")
+            slot.supervisor = self._backend.start(slot.number, for_linting=slot.role == "linting")
             try:
                 problem = self_check.find_problem(slot.supervisor, slot.role, self._answer_seconds)
             except SupervisorLostError as error:

@@ -110,13 +110,13 @@ class Backend:
         self.together: dict[str, int] = {}
         """Job -> how many ran when it began."""
 
-    def start(self, index, *, lint=False):
+    def start(self, index, *, for_linting=False):
         if self.broken:
             raise InfrastructureError("nothing starts")
         with self.lock:
             self.started += 1
             self.open += 1
-            self.linting.append(lint)
+            self.linting.append(for_linting)
             made = Scripted(self, index)
             self.starters[made] = threading.current_thread()
         time.sleep(self.slow)

@@ -30,7 +30,7 @@ JOBS = 60
 def supervisor(request: pytest.FixtureRequest) -> Iterator[Supervisor]:
     if request.param == "bubblewrap" and bubblewrap.executable() is None:
         pytest.skip("bubblewrap is not installed")
-    started = choice.open_backend(Options(sandbox=request.param), Limits(), Silent()).start(0, lint=False)
+    started = choice.open_backend(Options(sandbox=request.param), Limits(), Silent()).start(0, for_linting=False)
     yield started
     started.close()
 

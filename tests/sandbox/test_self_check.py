@@ -81,10 +81,10 @@ def test_a_sandbox_that_misjudges_is_replaced_before_it_judges_anything(
     broken_folder, sound = resources.folder, bubblewrap.Bubblewrap.start
     folders = [broken_folder]
 
-    def start(self: bubblewrap.Bubblewrap, index: int, *, lint: bool = False) -> bubblewrap.ProcessSupervisor:
-        monkeypatch.setattr(resources, "folder", folders.pop() if folders and not lint else sound_folder)
+    def start(self: bubblewrap.Bubblewrap, index: int, *, for_linting: bool = False) -> bubblewrap.ProcessSupervisor:
+        monkeypatch.setattr(resources, "folder", folders.pop() if folders and not for_linting else sound_folder)
         self._code = packages.prepare_code(interpreters.current_interpreter())
-        return sound(self, index, lint=lint)
+        return sound(self, index, for_linting=for_linting)
 
     monkeypatch.setattr(bubblewrap.Bubblewrap, "start", start)
     report = graded(tmp_path)
@@ -95,7 +95,7 @@ def test_a_sandbox_that_misjudges_is_replaced_before_it_judges_anything(
 
 @pytest.mark.parametrize("role", get_args(Role))
 def test_a_sound_sandbox_passes_the_self_check_of_every_role(role: Role) -> None:
-    supervisor = bubblewrap.Bubblewrap(Limits(), Silent()).start(0, lint=role == "linting")
+    supervisor = bubblewrap.Bubblewrap(Limits(), Silent()).start(0, for_linting=role == "linting")
     try:
         assert self_check.find_problem(supervisor, role, 60) == ""
     finally:

@@ -56,7 +56,7 @@ class Watched:
         limits = watch.Limits(cpu, wall, memory)
         said = (said or dialogue.OneResult)(self.read_end, {"result": str})
         observed = watch.Watch(
-            self.process.pid, said, limits, set(), alarm=alarm, nested=False, baseline=0, on_slow=slow
+            self.process.pid, said, limits, set(), sends_alarm=alarm, has_namespace=False, baseline=0, on_slow=slow
         )
         observed.wait()
         return observed
@@ -283,7 +283,13 @@ def test_a_program_that_waits_for_a_core_is_not_charged_for_it(watched: Watched)
 
 def test_several_threads_that_wait_at_a_time_have_waited_once(watched: Watched) -> None:
     observed = watch.Watch(
-        0, dialogue.OneResult(os.pipe()[0], {}), watch.Limits(1, 1, 0), set(), alarm=False, nested=False, baseline=0
+        0,
+        dialogue.OneResult(os.pipe()[0], {}),
+        watch.Limits(1, 1, 0),
+        set(),
+        sends_alarm=False,
+        has_namespace=False,
+        baseline=0,
     )
     observed.wall, observed.cpu = 1.0, 0.4
     observed._update_threads({1: watch.Thread(0.5), 2: watch.Thread(0.5)})

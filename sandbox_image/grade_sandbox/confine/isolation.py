@@ -66,7 +66,7 @@ class Uids:
     def prepare(self) -> None:
         """Restrict the zygote itself. It only changes user and forks, and its forks inherit the restrictions."""
         os.setgroups([])
-        process.restrict(memory_bytes=self.memory_bytes, address_space=False)
+        process.restrict(memory_bytes=self.memory_bytes, limits_address_space=False)
 
     def start(self, slot: int, body: Callable[[], object]) -> int:
         """Fork a process that becomes the program in slot `slot` and calls `body()`; return its pid."""
@@ -207,7 +207,7 @@ class Namespaces:
         process.prctl(process.PR_SET_PDEATHSIG, signal.SIGKILL)
         _drop_capabilities()
         # There is no memory cgroup here, so the address space is limited instead.
-        process.restrict(memory_bytes=self.memory_bytes, address_space=True)
+        process.restrict(memory_bytes=self.memory_bytes, limits_address_space=True)
         _enter_scratch(f"{SCRATCH}/program")
 
     def clean(self, slots: Collection[int]) -> bool:

@@ -194,7 +194,7 @@ def enlarge_stack() -> None:
     resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
 
 
-def limit_resources(*, memory_bytes: int, address_space: bool) -> None:
+def limit_resources(*, memory_bytes: int, limits_address_space: bool) -> None:
     """Set the hard limits of every program; the supervisor's own watch has tighter limits."""
     limits = [
         (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
@@ -205,7 +205,7 @@ def limit_resources(*, memory_bytes: int, address_space: bool) -> None:
         (resource.RLIMIT_MSGQUEUE, 0),
         (resource.RLIMIT_SIGPENDING, 1024),
     ]
-    if address_space:
+    if limits_address_space:
         # A program can grow between two checks of the watch, but never beyond this. It bounds address space, of which
         # libraries and threads reserve more than they use.
         limits.append((resource.RLIMIT_AS, 2 * memory_bytes + (1 << 30)))
@@ -242,13 +242,13 @@ def install_alarm_handler(before: Callable[[], object] = bool) -> None:
     signal.signal(signal.SIGALRM, raise_timeout)
 
 
-def restrict(*, memory_bytes: int, address_space: bool) -> None:
+def restrict(*, memory_bytes: int, limits_address_space: bool) -> None:
     """Remove everything that a program may not have, from this process and its children. This cannot be undone."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD, signal.SIGUSR1):
         signal.signal(number, signal.SIG_DFL)
     silence_standard_streams()
     os.umask(0o077)
-    limit_resources(memory_bytes=memory_bytes, address_space=address_space)
+    limit_resources(memory_bytes=memory_bytes, limits_address_space=limits_address_space)
     refuse_system_calls()
 
 

@@ -33,7 +33,7 @@ LINTS_BEFORE_COLLECTION = 64
 
 def serve(spec: dict[str, Any], channel_fd: int, ready_fd: int) -> None:
     """Lint one source after another, until the channel closes; `spec` is empty."""
-    process.limit_resources(memory_bytes=MEMORY_BYTES, address_space=True)
+    process.limit_resources(memory_bytes=MEMORY_BYTES, limits_address_space=True)
     os.environ["PYLINTHOME"] = os.getcwd()
     channel = socket.socket(fileno=channel_fd)
     # Looking for garbage in all that pylint loads would take a fifth of the start; see also `collect`.

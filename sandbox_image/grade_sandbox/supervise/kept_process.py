@@ -33,13 +33,14 @@ LINT_KEPT_BYTES = 192 << 20
 
 
 class KeptProcess:
-    """At most one process of a `kind`. `nested`: it has a namespace, whose first process is among its `pids`, too."""
+    """At most one process of a `kind`. `has_namespace`: its namespace's first process is among its `pids`, too."""
 
     socket: socket.socket
     result_fd: int
 
-    def __init__(self, zygotes: Zygotes, kind: str, slot: int, end: EndProcess, *, nested: bool) -> None:
-        self._zygotes, self._kind, self._slot, self._end_process, self._nested = zygotes, kind, slot, end, nested
+    def __init__(self, zygotes: Zygotes, kind: str, slot: int, end: EndProcess, *, has_namespace: bool) -> None:
+        self._zygotes, self._kind, self._slot, self._end_process = zygotes, kind, slot, end
+        self._has_namespace = has_namespace
         self._with_numpy = self._is_ready = False
         self.pid: int | None = None
         self.pids: tuple[int, ...] = ()
@@ -75,7 +76,7 @@ class KeptProcess:
         wire.receive(lambda count: os.read(self.result_fd, count))
         self._is_ready = True
         # In a namespace, `pid` is the first process, and its only child does the work. Later it may get orphans, too.
-        if self._nested:
+        if self._has_namespace:
             self.pids = (pid, *(other for other in watch.processes({pid}) if watch.parent(other) == pid))
 
     def stop(self) -> None:
@@ -122,8 +123,8 @@ class JudgeProcess(KeptProcess):
 class LintProcess(KeptProcess):
     """The process of the linter; replaced if it is stuck or broken."""
 
-    def __init__(self, zygotes: Zygotes, end: EndProcess, *, nested: bool) -> None:
-        super().__init__(zygotes, "linter", LINTER_SLOT, end, nested=nested)
+    def __init__(self, zygotes: Zygotes, end: EndProcess, *, has_namespace: bool) -> None:
+        super().__init__(zygotes, "linter", LINTER_SLOT, end, has_namespace=has_namespace)
 
     def lint(self, source: str) -> dict[str, Any]:
         """Return {"messages": [...]} or {"broken": why}."""

@@ -52,8 +52,8 @@ class Supervisor:
         self.zygotes = Zygotes(self.isolation, settings)
         self._baselines: dict[int, int] = {}
         """The pid of a zygote -> the memory that its forks inherit."""
-        self.linter = LintProcess(self.zygotes, self._end, nested=not is_root)
-        self.judge = JudgeProcess(self.zygotes, "judge", TESTS_SLOT, self._end, nested=not is_root)
+        self.linter = LintProcess(self.zygotes, self._end, has_namespace=not is_root)
+        self.judge = JudgeProcess(self.zygotes, "judge", TESTS_SLOT, self._end, has_namespace=not is_root)
         self.retirement_reason = ""
         """Why no other program may run here; empty: others may."""
         self._oom = watch.OomKills()
@@ -116,7 +116,7 @@ class Supervisor:
             pid = self.zygotes.start("official", OFFICIAL_SLOT, spec, fds, job["cpu"], with_numpy=with_numpy)
             write_end.close()
             one_result = dialogue.OneResult(read_end, _OFFICIAL_FIELDS)
-            return self._run_to_end(job, pid, OFFICIAL_SLOT, one_result, alarm=True, grace=0.0)
+            return self._run_to_end(job, pid, OFFICIAL_SLOT, one_result, sends_alarm=True, grace=0.0)
 
     def _record(self, job: Job) -> dict[str, Any]:
         """Record the calls of a task's tests; see recording.py and expecting.py."""
@@ -146,7 +146,7 @@ class Supervisor:
                 expected_digests=request.get("expected_digests", ()),
                 max_seconds=request.get("max_seconds", dialogue.MAX_SECONDS),
             )
-            outcome = self._run_to_end(job, pid, CANDIDATE_SLOT, lock_step, alarm=True)
+            outcome = self._run_to_end(job, pid, CANDIDATE_SLOT, lock_step, sends_alarm=True)
         return outcome | ({"unsure": True} if lock_step.is_unsure else {})
 
     def _run_script(self, job: Job, request: Script) -> dict[str, Any]:
@@ -216,7 +216,13 @@ class Supervisor:
     # --- watching ---
 
     def _new_watch(
-        self, job: Job, pid: int, messages: dialogue.Dialogue, *, alarm: bool = False, grace: float = GRACE_SECONDS
+        self,
+        job: Job,
+        pid: int,
+        messages: dialogue.Dialogue,
+        *,
+        sends_alarm: bool = False,
+        grace: float = GRACE_SECONDS,
     ) -> watch.Watch:
         """Return the watch that applies a job's limits to a process.
 
@@ -227,8 +233,8 @@ class Supervisor:
             messages,
             watch.Limits(job["cpu"], job["wall"], self.watched_memory),
             self.supervisor_pids(),
-            alarm=alarm,
-            nested=not isinstance(self.isolation, isolation.Uids),
+            sends_alarm=sends_alarm,
+            has_namespace=not isinstance(self.isolation, isolation.Uids),
             grace=GRACE_SECONDS_ALONE if grace and job.get("alone") else grace,
             on_slow=self._handle_slow,
             baseline=self._baseline(self.zygotes.find_zygote(pid)),
@@ -242,12 +248,12 @@ class Supervisor:
         slot: int,
         messages: dialogue.Dialogue,
         *,
-        alarm: bool = False,
+        sends_alarm: bool = False,
         grace: float = GRACE_SECONDS,
     ) -> dict[str, Any]:
         """Wait for a program, end it, and return its result and the observations."""
         oom_count = self._oom.count() if self.counts_oom else None
-        program_watch = self._new_watch(job, pid, messages, alarm=alarm, grace=grace)
+        program_watch = self._new_watch(job, pid, messages, sends_alarm=sends_alarm, grace=grace)
         program_watch.wait()
         end = self._end_and_check_memory(program_watch, pid, slot)
         is_oom = self.counts_oom and self._oom.count() != oom_count

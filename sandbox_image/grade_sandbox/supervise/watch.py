@@ -240,6 +240,7 @@ class Watch:
 
     `dialogue`: the messages during the run (dialogue.py); its descriptor becomes non-blocking.
     `grace`: seconds beyond the CPU limit in which it may neither work nor wait for a core.
+    `sends_alarm`: a program that exceeds a limit is first told that its time is up, and may go on for a second.
     `max_shared_growth`: bytes by which the machine's shared memory may grow; None: not checked.
     `on_slow` is called with the program's processes as soon as it is slow.
     """
@@ -251,15 +252,15 @@ class Watch:
         limits: Limits,
         supervisor_pids: Container[int],
         *,
-        alarm: bool,
-        nested: bool,
+        sends_alarm: bool,
+        has_namespace: bool,
         baseline: int,
         grace: float = 0.0,
         max_shared_growth: int | None = None,
         on_slow: Callable[[list[int]], object] = lambda pids: None,
     ) -> None:
         self.pid, self.dialogue, self.limits, self.supervisor_pids = pid, dialogue, limits, supervisor_pids
-        self.alarm, self.nested, self.baseline, self.grace = alarm, nested, baseline, grace
+        self.sends_alarm, self.has_namespace, self.baseline, self.grace = sends_alarm, has_namespace, baseline, grace
         self._on_slow, self._is_slow = on_slow, False
         self.shared_limit = None if max_shared_growth is None else machine_memory_bytes("Shmem") + max_shared_growth
         self.reason: str | None = None
@@ -435,10 +436,10 @@ class Watch:
         return "wall" if turn.awake >= wall else None
 
     def _stop_or_alarm(self, pids: Iterable[int], limit: str) -> None:
-        """Stop a program that exceeds a limit; with `alarm`, only if it goes on after it was told to stop."""
+        """Stop a program that exceeds a limit; with `sends_alarm`, only if it goes on after it was told to stop."""
         cpu_at_alarm, awake_at_alarm = self._spent_at_alarm
         cpu_since, awake_since = self.cpu - cpu_at_alarm, self.wall - self.waited - awake_at_alarm
-        if not self.alarm:
+        if not self.sends_alarm:
             self.reason = limit
         elif self.alarm_reason is None:
             self._send_alarm(pids, limit)
@@ -463,6 +464,6 @@ class Watch:
         self._spent_at_alarm = (self.cpu, self.wall - self.waited)
         self.dialogue.note_alarm()
         # With its own namespace, the program is the child of the process that was started.
-        target = next((p for p in pids if self.nested and parent(p) == self.pid), self.pid)
+        target = next((p for p in pids if self.has_namespace and parent(p) == self.pid), self.pid)
         with contextlib.suppress(OSError):
             os.kill(target, signal.SIGALRM)
