@@ -41,9 +41,9 @@ def read(path: Path, wanted: ColumnSet, split: str = "") -> DataTable:  # noqa: 
     try:
         match (path.with_suffix("") if is_gzip else path).suffix.lower():
             case ".jsonl" | ".ndjson":
-                return _read_json(path, lines=True)
+                return _read_json(path, is_lines=True)
             case ".json":
-                return _read_json(path, lines=False)
+                return _read_json(path, is_lines=False)
             case ".tsv":
                 return _read_table(path, "\t", wanted)
             case ".csv":
@@ -66,7 +66,7 @@ def column_names(path: Path) -> list[str]:
     return read(path, ColumnSet(())).columns
 
 
-def _read_json(path: Path, *, lines: bool) -> DataTable:
+def _read_json(path: Path, *, is_lines: bool) -> DataTable:
     """Read JSON Lines, or one list of objects. Raises InputError."""
     raw = _bytes(path)
     data = raw.removeprefix(_BOM)
@@ -74,12 +74,12 @@ def _read_json(path: Path, *, lines: bool) -> DataTable:
         _refuse_empty(path)
     problems = Problems(str(path))
     text = JsonText(data, problems, skipped=len(raw) - len(data))
-    if not lines and not data.lstrip(BLANK).startswith(b"["):
+    if not is_lines and not data.lstrip(BLANK).startswith(b"["):
         beginning = quoted(data.lstrip(BLANK)[:80].decode(errors="replace"), 20)
         raise InputError([f"{path}:1: $: begins with {beginning}; expected a list of objects"])
     rows: list[Row] = []
     first_lines: list[int] = []
-    for entry in text.lines() if lines else text.array():
+    for entry in text.lines() if is_lines else text.array():
         if isinstance(entry.value, dict):
             rows.append(entry.value)
             first_lines.append(entry.line)

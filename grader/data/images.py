@@ -97,7 +97,7 @@ class Images:
 
 
 def folder_of(declared: Benchmark, split: str, data_path: Path | None) -> Path | None:
-    """Return the folder to which names of image files are relative."""
+    """Return the folder to which names of image files are relative; None: the data is from the hub, or fetched."""
     if data_path is not None:
         return data_path.parent if data_path.is_file() else data_path
     name = declared.splits[split].data

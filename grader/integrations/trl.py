@@ -58,12 +58,12 @@ class AsyncReward(Reward):
 
 
 def reward(prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
-    """Return a reward for each completion, with the pool of `GRADE_POOL`."""
+    """Return a reward for each completion, with the pool of `GRADE_POOL`; None without a task id or a score."""
     return Reward()(prompts, completions, **columns)
 
 
 async def reward_async(prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
-    """Return a reward for each completion, with the pool of `GRADE_POOL`."""
+    """Return a reward for each completion, with the pool of `GRADE_POOL`; None without a task id or a score."""
     return await AsyncReward()(prompts, completions, **columns)
 
 

@@ -165,7 +165,7 @@ def _record_of_grade(file_format: Format, row: Row) -> PredictionRecord | list[F
 
 
 def _prompts(fields: Row, count: int) -> list[object] | None:
-    """Return one prompt for each prediction, from either official layout: `prompt` (v1) or `prompts` (v2)."""
+    """Return a prompt for each prediction, from `prompt` (v1) or `prompts` (v2) of the official layouts, or None."""
     if "prompt" in fields:
         return [fields["prompt"]] * count
     prompts = fields.get("prompts")

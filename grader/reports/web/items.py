@@ -236,7 +236,7 @@ def _item(
 
 
 def _metric_values(runs: Sequence[PageRun], scorer: AnyScorer) -> list[dict[str, dict[str, float | None]]]:
-    """Return, for each run, reading -> item -> its value in the first metric, from 0 to 1."""
+    """Return, for each run, reading -> item -> its value in the first metric, from 0 to 1 (None: unscored)."""
     metric = next((metric.name for run in runs for metric in run.report.metrics), "")
     return [{reading: item_values(run.report, scorer, metric, reading) for reading in READINGS} for run in runs]
 

@@ -106,7 +106,7 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
             return f"counted_in = {self.counted_in!r}: there is no such column in `groups`"
         return ""
 
-    def scored_columns(self, split: str) -> list[str] | None:
+    def scored_columns(self, split: str) -> list[str]:
         """Return the columns that scoring reads."""
         columns = self.columns
         of_answers = columns.answer, columns.kind, columns.options, columns.letter

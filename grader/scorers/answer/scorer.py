@@ -128,7 +128,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     def load_scorer_rows(
         self, declared: AnswerBenchmark, split: str, source: Path | PredictionFile | None
     ) -> Rows | None:
-        """Return the questions of a table or log that has them beside its predictions."""
+        """Return the questions of a prediction file (a table or log) that has them, else None."""
         if not isinstance(source, PredictionFile):
             return None
         return carried_rows(source, declared, options_column=declared.columns.options or "")

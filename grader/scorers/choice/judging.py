@@ -27,7 +27,7 @@ _READ_FOR_SURE = frozenset(("empty", "unclosed_reasoning", "refusal", "outside_o
 
 
 def ask_judge(
-    replies: list[ChoiceReply], absent: Iterable[Item], session: JudgeSession, version: str, *, circular: bool
+    replies: list[ChoiceReply], absent: Iterable[Item], session: JudgeSession, version: str, *, is_circular: bool
 ) -> None:
     """Ask the judge about replies that the rules could not read, if the answer can still change the outcome."""
     if session.judge is None:
@@ -35,7 +35,7 @@ def ask_judge(
     from grader.judge import JudgeQuestion
     from grader.judge.prompts import choice_prompt
 
-    wrong_trials = _wrong_trials(replies, absent, version) if circular else {}
+    wrong_trials = _wrong_trials(replies, absent, version) if is_circular else {}
     reply_by_key: dict[str, ChoiceReply] = {}
     for reply in replies:
         reply.readings_to_judge = frozenset(

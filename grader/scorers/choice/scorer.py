@@ -70,7 +70,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     def load_scorer_rows(
         self, declared: ChoiceBenchmark, split: str, source: Path | PredictionFile | None
     ) -> Rows | None:
-        """Return the questions of a table or log that has them beside its predictions."""
+        """Return the questions of a prediction file (a table or log) that has them, else None."""
         if not isinstance(source, PredictionFile):
             return None
         letters = declared.letters + declared.letter_beyond
@@ -157,7 +157,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         wording, recorded = declared.judge_prompt, run.file.judge_replies
         notes += map(Note, _unread_note(replies, version))
         with judge_session(run.options, run.observer, "choice", wording, recorded) as session:
-            ask_judge(replies, absent, session, version, circular=declared.is_circular)
+            ask_judge(replies, absent, session, version, is_circular=declared.is_circular)
         if session.judge is None:
             notes += missing_judge_note(replies, version)
         samples = self._with_question_outcomes(run.with_task_data(_samples(replies, absent, run.predictions)))
@@ -198,7 +198,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     # --- comparisons and reports ----------------------------------------------------------------------------------
 
     def observe(self, name: str) -> Observe | None:
-        """Return the function that gives a question's value in a metric."""
+        """Return the function that gives a question's value in a metric; None: the metric is not a mean."""
         return choice_metrics.observe(name) or observe_pass_at_k(name)
 
     def summary(self, report: Report) -> Summary:

@@ -121,7 +121,7 @@ class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fi
                     return f"protocols.{name}: {field} = {value!r}: {problem}"
         return columns_problem(self.columns)
 
-    def scored_columns(self, split: str) -> list[str] | None:
+    def scored_columns(self, split: str) -> list[str]:
         """Return the columns needed to assemble and execute programs."""
         del split
         columns = self.columns

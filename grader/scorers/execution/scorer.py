@@ -195,7 +195,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     # --- comparisons and reports ----------------------------------------------------------------------------------
 
     def observe(self, name: str) -> Observe | None:
-        """Return the function that gives a task's value in a metric."""
+        """Return the function that gives a task's value in a metric; None: the metric is not a mean."""
         return pass_metrics.observation_function(name)
 
     def would_report_metric(self, report: Report, name: str, group: str | None) -> bool:

@@ -115,7 +115,7 @@ def _with_joined_lines(texts: list[Any]) -> list[Any]:
 
 
 def _raw_cases(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any] | None]:
-    """Return the inputs and outputs as the row has them."""
+    """Return the inputs and outputs as the row has them; outputs are None if the solution's answers are expected."""
     if not columns.cases:
         inputs = _parse_list(row, columns.inputs or "")
         return inputs, _parse_list(row, columns.outputs or "") if _needs_outputs(row, columns) else None
