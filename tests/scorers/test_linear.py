@@ -244,8 +244,9 @@ SHAPES: dict[str, Run] = {
 }
 
 
-FAILING = "`\0"
-"""An end that no expression takes: only then do repetitions of the same characters try all ways to share a run."""
+FAILING = "`\0w"
+"""An end that no expression takes, of marks or words: only then do repetitions of the same characters try all ways to
+share a run."""
 
 
 @functools.cache
@@ -311,7 +312,7 @@ def pairs_of(every: int) -> dict[str, Run]:
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_a_run_of_any_pair_is_read_in_linear_time(name: str) -> None:
     """All together under a minute of CPU time: few of the 351 are read at their full length."""
-    assert too_slow(READERS[name][0], pairs_of(1 if THOROUGH else 40), 20_000, 2.0) == []
+    assert too_slow(READERS[name][0], pairs_of(1 if THOROUGH else 40), 20_000, 0.5) == []
 
 
 def test_a_reader_in_quadratic_time_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,7 @@ _SUBJECT = Pattern(
 )
 _NO_FAULT = Pattern(r"\W*(?:i |there |we )?(?:found |find |see |are |were )?(?=no (?:errors?|mistakes?)\b)")
 _CLAUSE_END = Pattern(
-    r"[\s\"')]*(?:(?:(?:were|was) \w+)?(?: in the (?:solution|code|program|steps))?\W*$|[.,:(-]"
+    r"[\s\"')]*+(?:(?:(?:were|was) \w+ ?)?(?:\bin the (?:solution|code|program|steps))?\W*$|[.,:(-]"
     r"|(?:because|since|as|due|overall|in fact)\b)"
 )
 _REPAIRED = Pattern(
