@@ -27,15 +27,18 @@ _READ_FOR_SURE = frozenset(("empty", "unclosed_reasoning", "refusal", "outside_o
 
 
 def ask_judge(
-    replies: list[ChoiceReply], absent: Iterable[Item], session: JudgeSession, version: str, *, is_circular: bool
+    replies: list[ChoiceReply], unanswered: Iterable[Item], session: JudgeSession, version: str, *, is_circular: bool
 ) -> None:
-    """Ask the judge about replies that the rules could not read, if the answer can still change the outcome."""
+    """Ask the judge about replies that the rules could not read, if the answer can still change the outcome.
+
+    `unanswered`: the items without a reply. `version`: that of the official reader.
+    """
     if session.judge is None:
         return
     from grader.judge import JudgeQuestion
     from grader.judge.prompts import choice_prompt
 
-    wrong_trials = _wrong_trials(replies, absent, version) if is_circular else {}
+    wrong_trials = _wrong_trials(replies, unanswered, version) if is_circular else {}
     reply_by_key: dict[str, ChoiceReply] = {}
     for reply in replies:
         reply.readings_to_judge = frozenset(
@@ -64,7 +67,7 @@ def ask_judge(
 
 
 def _wrong_trials(
-    replies: list[ChoiceReply], absent: Iterable[Item], version: str
+    replies: list[ChoiceReply], unanswered: Iterable[Item], version: str
 ) -> dict[str, frozenset[tuple[str, int]]]:
     """Return for each reading the trials of circular questions that are wrong, whatever a judge says.
 
@@ -73,7 +76,7 @@ def _wrong_trials(
     wrong = {
         name: {_trial(reply) for reply in replies if _is_wrong_by_rules(reply, name, version)} for name in READINGS
     }
-    incomplete = {item.observation for item in absent}
+    incomplete = {item.observation for item in unanswered}
     wrong["careful"] |= {_trial(reply) for reply in replies if reply.item.observation in incomplete}
     return {name: frozenset(trials) for name, trials in wrong.items()}
 

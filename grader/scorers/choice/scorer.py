@@ -153,14 +153,14 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         )
         for reply in replies:
             reply.is_failure = (reply.item.id, reply.sample) in run.oddities.failures
-        absent = [item for item in items if not run.predictions[item.id]]
+        unanswered = [item for item in items if not run.predictions[item.id]]
         wording, recorded = declared.judge_prompt, run.file.judge_replies
         notes += map(Note, _unread_note(replies, version))
         with judge_session(run.options, run.observer, "choice", wording, recorded) as session:
-            ask_judge(replies, absent, session, version, is_circular=declared.is_circular)
+            ask_judge(replies, unanswered, session, version, is_circular=declared.is_circular)
         if session.judge is None:
             notes += missing_judge_note(replies, version)
-        samples = self._with_question_outcomes(run.with_task_data(_samples(replies, absent, run.predictions)))
+        samples = self._with_question_outcomes(run.with_task_data(_samples(replies, unanswered, run.predictions)))
         if session.judge is not None:
             notes += judged_note(samples)
         notes += guess_note(samples, {item.id: item.options for item in items}, version)
@@ -271,12 +271,12 @@ class Circular(MultipleChoice):
 
 
 def _samples(
-    replies: Iterable[ChoiceReply], absent: Iterable[Item], predictions: Mapping[str, list[str]]
+    replies: Iterable[ChoiceReply], unanswered: Iterable[Item], predictions: Mapping[str, list[str]]
 ) -> list[SampleResult]:
     """Return the results of the replies and of the missing ones, in the benchmark's order."""
     rounds = max(map(len, predictions.values()), default=0) or 1
     samples = [sample_of(reply) for reply in replies]
-    samples += [missing_sample(item, number) for item in absent for number in range(rounds)]
+    samples += [missing_sample(item, number) for item in unanswered for number in range(rounds)]
     order = {qid: number for number, qid in enumerate(predictions)}
     return sorted(samples, key=lambda sample: order[sample.qid])
 

@@ -213,7 +213,7 @@ class Zygotes:
         with_numpy: bool,
         hash_seed: int = 0,
     ) -> int:
-        """Fork a `kind` process and send it its task; `fds` are passed on (and stay open here)."""
+        """Fork a `kind` process and send it its task; `fds` are passed on (and stay open). `slot`: see isolation.py."""
         zygote = self._zygote(with_numpy=with_numpy, hash_seed=hash_seed)
         read_end, write_end = os.pipe()
         try:
