@@ -130,7 +130,7 @@ class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fi
         nested = (columns.inputs, columns.outputs, columns.function)
         # `tests.input` is a field of the column `tests`, or a column itself.
         inputs += tuple(part for name in nested if name for part in (name, name.partition(".")[0]))
-        limits = columns.timeout, columns.memory
+        limits = columns.timeout, columns.memory, columns.wall
         display = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
         return distinct(*display, *program, *inputs, *limits)
 

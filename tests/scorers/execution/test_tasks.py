@@ -70,6 +70,18 @@ def test_a_broken_row_among_many_stops_only_itself(row: dict[str, Any], why: str
     assert not made["q1"].broken
 
 
+def test_every_limit_of_a_task_is_read_from_its_column(tmp_path: Path) -> None:
+    limits = {"timeout": 3.0, "memory": "256m", "wall": 40.0}
+    columns = msgspec.structs.replace(HUMANEVAL_V.columns, **{name: name for name in limits})
+    benchmark = msgspec.structs.replace(HUMANEVAL_V, columns=columns)
+    file = tmp_path / "tasks.jsonl"
+    file.write_text(json.dumps(ROW | limits) + "\n")
+    split = next(iter(benchmark.splits))
+    loaded = load(benchmark, split, benchmark.default_protocol, file, benchmark.scored_columns(split))
+    task = read_tasks(loaded, benchmark)["q1"]
+    assert (task.seconds, task.memory_bytes, task.wall) == (3.0, 256 << 20, 40.0)
+
+
 def test_a_skeleton_that_is_not_python_leaves_the_task_without_one() -> None:
     (task,) = read_tasks(rows(ROW | {"function_signature": "def solution(a):\n    “doc”"}), HUMANEVAL_V).values()
     assert (task.signature_text, task.broken, task.names_to_define) == ("", "", ("solution",))
