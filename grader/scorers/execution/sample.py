@@ -81,13 +81,23 @@ class Sample:
     @property
     def _combined_readings(self) -> Readings | None:
         """The careful part is that of the recovered program, unless only the official completion passes."""
-        official, recovered = self.verdicts.completion.readings, self.verdicts.recovered_completion
-        recovered_readings = None if recovered is None else recovered.readings
-        if official is None or recovered_readings is None:
+        official, recovered_verdict = self.verdicts.completion.readings, self.verdicts.recovered_completion
+        recovered = None if recovered_verdict is None else recovered_verdict.readings
+        if official is None or recovered is None:
             return official
-        if self.program.has_official_code and official.careful.credit and not recovered_readings.careful.credit:
+        # Without official code, the official completion has nothing that the model wrote: its pass is an accident.
+        if self.program.has_official_code and official.careful.credit and not recovered.careful.credit:
             return official
-        return msgspec.structs.replace(official, careful=recovered_readings.careful, calls=recovered_readings.calls)
+        passes_base = official.base
+        if official.base is not None and recovered.base is not None:
+            passes_base = official.base[0], recovered.base[1]
+        return msgspec.structs.replace(
+            recovered,
+            official=official.official,
+            official_text=official.official_text,
+            seconds=official.seconds,
+            base=passes_base,
+        )
 
     @property
     def is_refused(self) -> bool:

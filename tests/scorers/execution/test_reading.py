@@ -11,9 +11,10 @@ import msgspec
 from grader.results import Calls, Outcome, Reading, SampleResult
 from grader.sandbox.answer import Executed, Judgement, Likeness, Lint, ProcessEvidence, ProgramRun, parse_answer
 from grader.sandbox.channel import Channel
-from grader.scorers.execution.candidate import Verdict, Verdicts
+from grader.scorers.execution.candidate import Readings, Verdict, Verdicts
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
-from grader.scorers.execution.facts import ExecutionFacts
+from grader.scorers.execution.facts import ExecutionFacts, facts_of
+from grader.scorers.execution.inputs.cases import Cases
 from grader.scorers.execution.reading import careful_reading, official_reading, official_result, sample_result
 from grader.scorers.execution.sample import Sample, assemble_samples
 from tests.scorers.execution.made import make
@@ -223,6 +224,20 @@ def test_a_failed_assertion_is_the_programs_own() -> None:
     """Apart from the tests, a set that is sent may have another order."""
     result = read(ran("", "AssertionError"), confirmed=Verdict(judgement=CONFIRMED))
     assert result.careful == result.official == failed(Outcome.FAILED, "a test's assertion failed")
+
+
+def test_each_reading_of_the_inputs_is_that_of_its_own_program() -> None:
+    passed, wrong = Reading(outcome=Outcome.PASSED, credit=1), Reading(outcome=Outcome.FAILED, credit=0)
+    official = Readings(official=wrong, careful=wrong, seconds=0.3, right_outputs=[False], base=(False, False))
+    recovered = Readings(official=passed, careful=passed, seconds=0.4, right_outputs=[True], base=(True, True))
+    sample = assembled()
+    sample.task = msgspec.structs.replace(TASK, cases=Cases(inputs=("1",), outputs=("1",), base_count=1))
+    sample.verdicts = Verdicts(completion=Verdict(readings=official), recovered_completion=Verdict(readings=recovered))
+    result = sample_result(sample, V2)
+    assert (result.official, result.careful, result.seconds) == (wrong, passed, 0.3)
+    assert facts_of(result).base == (False, True)
+    assert sample.readings is not None
+    assert sample.readings.right_outputs == [True]
 
 
 def test_what_infrastructure_lost_is_unscored_in_both_readings() -> None:
