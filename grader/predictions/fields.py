@@ -76,10 +76,10 @@ def option_for(row: Mapping[str, object], at: str = "") -> str:
 
     `row`: the first record, or the columns of a table, whose values are empty.
     """
-    lowered = {name.lower(): name for name in reversed(list(row))}  # of names that differ by case, the first one wins
-    qid = next((lowered[name] for name in _IDS if name in lowered), "")
-    reply = _guess_reply_field({low: name for low, name in lowered.items() if name != qid})
-    text = reply or next((lowered[name] for name in _CODE if name in lowered), "")
+    by_lower = {name.lower(): name for name in reversed(list(row))}  # of names that differ by case, the first one wins
+    qid = next((by_lower[name] for name in _IDS if name in by_lower), "")
+    reply = _guess_reply_field({lower: name for lower, name in by_lower.items() if name != qid})
+    text = reply or next((by_lower[name] for name in _CODE if name in by_lower), "")
     if not text:
         return ""
     kind = "reply" if reply or _is_prose(row[text]) else "code"
@@ -87,21 +87,21 @@ def option_for(row: Mapping[str, object], at: str = "") -> str:
     return "--fields " + ",".join(f"{name}={path}" for name, path in parts.items() if path)
 
 
-def _guess_reply_field(lowered: Mapping[str, str]) -> str:
-    """Return the field that probably has the whole reply; empty if none has.
+def _guess_reply_field(by_lower: Mapping[str, str]) -> str:
+    """Return the field that probably has the whole reply; empty if none has. `by_lower`: lower-case name -> field.
 
     In this order: `full_response` beside `response`; a known name, such as `response`; a name that ends in one, such as
     `gpt4_response`; `answer`, which is the gold answer wherever another field can be the reply. Of 13 files of other
     people's scripts, each of the two rules about longer names decides one.
     """
-    candidates = [name for name in lowered if name != "answer"]
+    candidates = [name for name in by_lower if name != "answer"]
     usual_name = next((name for name in _REPLIES if name in candidates), "")
     if usual_name:
         # A tool that also stores the extracted answer gives the whole reply a longer name.
         longer_names = (name for name in candidates if _is_raw(name, usual_name))
-        return lowered[next(longer_names, usual_name)]
+        return by_lower[next(longer_names, usual_name)]
     names_of_replies = (name for name in candidates if _ends_in_reply(name))
-    return lowered.get(next(names_of_replies, "answer"), "")
+    return by_lower.get(next(names_of_replies, "answer"), "")
 
 
 def _is_raw(name: str, usual_name: str) -> bool:
@@ -123,17 +123,17 @@ def _is_prose(value: object) -> bool:
 
 
 def option_for_object(value: Mapping[str, object]) -> str:
-    """Return the `--fields` line for an object that has its records under one of its names; empty if none has any.
+    """Return the `--fields` line for an object with records in one of its fields; empty if no field has any.
 
-    They are a list or an object of records, else an object of texts: `{"results": {"q1": "...", ...}}`.
+    A field has a list or an object of records, else an object of texts: `{"results": {"q1": "...", ...}}`.
     """
-    parts_of = {name: list(part.values()) if isinstance(part, dict) else part for name, part in value.items()}
-    first_part = {name: parts[0] for name, parts in parts_of.items() if isinstance(parts, list) and parts}
-    with_records = [name for name, first in first_part.items() if isinstance(first, dict)]
-    lines = [option_for(first_part[name], name) for name in with_records]
+    as_lists = {name: list(part.values()) if isinstance(part, dict) else part for name, part in value.items()}
+    first_in = {name: parts[0] for name, parts in as_lists.items() if isinstance(parts, list) and parts}
+    with_records = [name for name, first in first_in.items() if isinstance(first, dict)]
+    lines = [option_for(first_in[name], name) for name in with_records]
     # Beside a list of records, an object of texts has the settings of the run.
     if not any(isinstance(value[name], list) for name in with_records):
-        with_texts = [name for name, first in first_part.items() if isinstance(first, str) or _are_texts(first)]
+        with_texts = [name for name, first in first_in.items() if isinstance(first, str) or _are_texts(first)]
         lines += [f"--fields at={name}" for name in with_texts if isinstance(value[name], dict)]
     return next(filter(None, lines), "")
 
@@ -142,7 +142,7 @@ def _are_texts(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)
 
 
-def is_single(value: Mapping[str, object]) -> bool:
+def is_one_record(value: Mapping[str, object]) -> bool:
     """Whether an object is one record, with an id and other fields, not an object of records."""
     return len(value) > 1 and not {"qid", "id", "task_id", "question_id"}.isdisjoint(value)
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import InputError
+from grader.predictions.formats import format_named
 from grader.predictions.merging import Merger
-from grader.predictions.read import read_predictions
+from grader.predictions.read import conflicts_error, read_predictions
+from grader.predictions.recorded_task import CONFLICT_SHARE
 from grader.results.outputs import stem_of
 from grader.wording import counted
 
@@ -30,7 +32,7 @@ def read_files(
 ) -> PredictionFile:
     """Read a file, or several as one, in their order; raises InputError with the problems of all of them.
 
-    Numbers that are ids in one file only (of rows of a log, positions) become `<task>/<number>`, by the file's name.
+    Row numbers and positions that begin again in each file become `<task>/<number>`; the file's name has the task.
     """
     if isinstance(paths, str | Path):
         return read_predictions(paths, fields, observer=observer)
@@ -61,24 +63,31 @@ def _with_task_in_ids(file: PredictionFile) -> PredictionFile:
     match = _LOG_NAME.fullmatch(stem)
     task = match[1] if match else stem
     records = [msgspec.structs.replace(record, qid=f"{task}/{record.qid}") for record in file.records]
-    return msgspec.structs.replace(file, records=records)
+    conflicts = {f"{task}/{qid}": difference for qid, difference in file.conflicts.items()}
+    return msgspec.structs.replace(file, records=records, conflicts=conflicts)
 
 
 def _join(files: Sequence[PredictionFile]) -> PredictionFile:
-    """Return files as one, named after all of them, with the path of the first one's folder."""
+    """Return files as one, named after all of them, with the path of the first one's folder; raises InputError."""
+    name = " + ".join(file.name for file in files)
     merger = Merger()
     for record in (record for file in files for record in file.records):
         merger.put(record)
+    file_format = format_named(files[0].format)
+    conflicts_between_files = merger.conflicts() if file_format.has_task else {}
+    if len(conflicts_between_files) >= CONFLICT_SHARE * len(merger):
+        raise conflicts_error(name, conflicts_between_files, len(merger), file_format)
     records = merger.records()
     warnings = dict.fromkeys(warning for file in files for warning in file.warnings)
     note = f"{counted(len(files), 'file')} are one run: {', '.join(file.name for file in files)}"
     path = files[0].path
     return msgspec.structs.replace(
         files[0],
-        name=" + ".join(file.name for file in files),
+        name=name,
         path=path and path.with_name(f"{stem_of(path).name}_joined{path.suffix}"),
         records=records,
         is_positional=False,
+        conflicts={qid: text for file in files for qid, text in file.conflicts.items()} | conflicts_between_files,
         warnings=[note, *warnings, *merger.warnings(records)],
         judge_replies={qid: reply for file in files for qid, reply in file.judge_replies.items()},
     )

@@ -29,7 +29,7 @@ from grader.files.json_text import describe_value, quoted, render_path
 from grader.files.user_files import GZIP, is_zip, read_user_file, similar_file_hint, unpack_gzip, unzip_single_file
 from grader.observer import Silent
 from grader.predictions import eval_archive, tables
-from grader.predictions.fields import format_of_fields, is_single, option_for, option_for_object, records_of
+from grader.predictions.fields import format_of_fields, is_one_record, option_for, option_for_object, records_of
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.formats import FORMATS, GRADE, Format, format_of
 from grader.predictions.layouts import ABSENT, RECORD_KEY, WHOLE_RECORD, Contents, Row, first_of, value_at
@@ -39,7 +39,7 @@ from grader.predictions.recorded_task import CONFLICT_SHARE
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from grader.benchmark import Fields
     from grader.observer import Observer
@@ -82,7 +82,7 @@ def bytes_problem(data: bytes) -> str:
 
 
 _BOM = b"\xef\xbb\xbf"
-_NUMBER_ADVICE = "; if these are the replies in the order of the data: --fields id=#"
+_ADVICE_ON_TEXTS = "; if these are the replies in the order of the data: --fields id=#"
 _NUMBERED = "The log's row numbers ({}) are used as qids, because it does not name the questions"
 _NOT_UNIQUE = "The log's row numbers ({}) are used as qids, because several of its questions have the same id"
 _ADVICE_ON_ROW_NUMBERS = (
@@ -137,10 +137,14 @@ class _FileReader:
         self._label, self._path, self._data, self._observer = label, path, data, observer
         self._fields = fields
         self._format = None if fields is None else format_of_fields(fields)
+        """None: not known yet; the first record or an object of records decides, unless `--fields` names the fields."""
         self._problems = Problems(label)
         self._warnings: list[str] = []
         self._contents = Contents([])
-        self._is_workbook = self._is_numbered = False
+        """What the conversion of a whole file has given (`Format.convert`); empty in other files."""
+        self._is_workbook = False
+        self._is_numbered = False
+        """Whether the qids are the tool's row numbers."""
         self._first_filter: object = None
         """The filter of the first record of a harness' log."""
         self._merger = Merger()
@@ -201,14 +205,15 @@ class _FileReader:
             raise self._file_error(reason)
         head = data.lstrip(BLANK)[:4096]
         if head[:1] in (b"[", b"{"):
-            return self._json_entries(data, head)
+            return self._json_entries(data, is_array=head[:1] == b"[")
         if tables.separator(data, self._is_table):
             return self._table_entries()
         raise self._file_error(self._text_problem(head))
 
-    def _json_entries(self, data: bytes, head: bytes) -> Iterator[Entry]:
+    def _json_entries(self, data: bytes, *, is_array: bool) -> Iterator[Entry]:
+        """Yield the entries of JSON; `data` is the file without its byte-order mark."""
         text = JsonText(data, self._problems, skipped=len(self._data) - len(data))
-        if head.startswith(b"["):
+        if is_array:
             yield from self._convert_list(self._with_progress(text, text.array()))
         elif text.is_lines(self._is_record):
             yield from self._convert_list(self._with_progress(text, text.lines()))
@@ -289,9 +294,10 @@ class _FileReader:
             return records_of(value_at(value, self._fields.at), with_keys=self._fields.id != RECORD_KEY)
         if format_of(value) is not None:
             return [value]
-        rows = [] if is_single(value) else records_of(value, with_keys=True) or []
+        rows = [] if is_one_record(value) else records_of(value, with_keys=True) or []
         for file_format in FORMATS:
             matching_rows = [row for row in rows if file_format.matches(row)]
+            # An unanswered question is a record without the reply, so it does not match.
             if matching_rows and (file_format.may_be_unanswered or len(matching_rows) == len(rows)):
                 self._format = file_format
                 return matching_rows
@@ -303,7 +309,7 @@ class _FileReader:
             return False
         if self._fields is not None:
             return not self._fields.at and self._format is not None and self._format.matches(value)
-        return is_single(value) or format_of(value) is not None or _has_texts(value)
+        return is_one_record(value) or format_of(value) is not None or _has_texts(value)
 
     def _is_table(self, columns: list[str]) -> bool:
         row: Row = dict.fromkeys(columns, "")
@@ -327,7 +333,7 @@ class _FileReader:
         return f"found one object{keys}; {EXPECTED}; {advice}"
 
     def _columns_problem(self, columns: list[str]) -> str:
-        if self._format is not None:
+        if self._fields is not None:
             return f"the table has the columns {listing(columns)}, but --fields names {self._named_fields()}"
         line = option_for(dict.fromkeys(columns, "")) or "--fields id=COLUMN,reply=COLUMN"
         return f"the table has the columns {listing(columns)}, which no known tool writes; name them: {line}"
@@ -357,7 +363,7 @@ class _FileReader:
 
     def _records_problem(self, row: Row) -> str:
         """Return what to do with records of no known format; `row` is the first one."""
-        if self._format is not None:
+        if self._fields is not None:
             return f"the first record has {listing(row) or 'no fields'}, but --fields names {self._named_fields()}"
         line = option_for(row) or "--fields id=FIELD,reply=FIELD"
         return f"no known tool writes records with {listing(row)}; name the fields: {line}"
@@ -366,6 +372,7 @@ class _FileReader:
 
     def _add_records(self, entries: Iterable[Entry]) -> None:
         """Add valid entries and report problems of the others; the first record decides the format."""
+        is_first_record = True
         for position, entry in enumerate(entries):
             if self._problems.is_full:
                 return
@@ -374,14 +381,15 @@ class _FileReader:
                 if position == 0 and isinstance(entry.value, str):
                     return  # a list of texts: one problem is enough
                 continue
-            if position == 0 and not self._set_format(row):
+            if is_first_record and not self._set_format(row):
                 self._problems.add(self._records_problem(row), entry.line, entry.path)
                 return
+            is_first_record = False
             self._add_record(row, entry, position)
 
     def _add_record(self, row: Row, entry: Entry, position: int) -> None:
         """Add the record of a row, or report what is wrong with it; skip it if it is another filter's copy."""
-        file_format = self._format or GRADE
+        file_format = self._format or GRADE  # a record of no known format has the errors of grade's own
         record_or_flaws = record_of(file_format, row, position)
         if isinstance(record_or_flaws, PredictionRecord):
             record = record_or_flaws
@@ -406,9 +414,9 @@ class _FileReader:
             return entry.value
         is_grade_format = self._format is not None and self._format.is_strict
         is_foreign_list = isinstance(entry.value, list) and not is_grade_format
-        if is_foreign_list or (self._fields is not None and isinstance(entry.value, list | str)):
+        if is_foreign_list or (isinstance(entry.value, str) and self._fields is not None):
             return {WHOLE_RECORD: entry.value}
-        advice = _NUMBER_ADVICE if isinstance(entry.value, str) else ""
+        advice = _ADVICE_ON_TEXTS if isinstance(entry.value, str) else ""
         self._problems.add(
             f"expected a record {RECORD}, found {describe_value(entry.value)}{advice}", entry.line, entry.path
         )
@@ -461,10 +469,15 @@ class _FileReader:
             self._is_numbered = True
             self._warnings.append(_NOT_UNIQUE.format(file_format.row_number))
             return {}
-        qid, tasks = next(iter(conflicts.items()))
-        summary = f"{len(conflicts):,} of {counted(len(self._merger), 'id')} stand for different tasks"
-        advice = _ADVICE_ON_ROW_NUMBERS if file_format.row_number else _ADVICE_ON_IDS
-        raise InputError([f"{self._label}: $: {summary}. Id {quoted(qid)} stands for {tasks}. {advice}"])
+        raise conflicts_error(self._label, conflicts, len(self._merger), file_format)
+
+
+def conflicts_error(label: str, conflicts: Mapping[str, str], number_of_ids: int, file_format: Format) -> InputError:
+    """Return the error of records that cannot be merged, because many ids stand for different tasks."""
+    qid, tasks = next(iter(conflicts.items()))
+    summary = f"{len(conflicts):,} of {counted(number_of_ids, 'id')} stand for different tasks"
+    advice = _ADVICE_ON_ROW_NUMBERS if file_format.row_number else _ADVICE_ON_IDS
+    return InputError([f"{label}: $: {summary}. Id {quoted(qid)} stands for {tasks}. {advice}"])
 
 
 def _has_texts(value: Row) -> bool:

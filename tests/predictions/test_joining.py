@@ -57,6 +57,27 @@ def test_positions_in_several_files_are_those_of_their_file(tmp_path: Path) -> N
     assert [record.qid for record in read_files(files).records] == ["easy/0", "easy/1", "hard/0", "hard/1"]
 
 
+def question(name: str, text: str) -> dict[str, object]:
+    return {"doc_id": 0, "doc": {"question_id": name, "question": text}, "resps": [["A"]], "filter": "none"}
+
+
+def test_an_id_that_stands_for_different_questions_in_any_of_the_files_or_between_them_is_a_conflict(
+    tmp_path: Path,
+) -> None:
+    names = ("a", "b", "c", "d")
+    first = write(tmp_path / "first.jsonl", *(question(name, f"{name} first?") for name in names))
+    same = write(tmp_path / "same.jsonl", *(question(name, f"{name} first?") for name in names))
+    second = write(tmp_path / "second.jsonl", *(question(name, f"{name} first?") for name in names), question("a", "x"))
+    other = write(tmp_path / "other.jsonl", question("b", "other?"))
+    assert read_files([first, same]).conflicts == {}
+    assert [*read_files([first, second]).conflicts] == [*read_files([second, first]).conflicts] == ["a"]
+    assert sorted(read_files([first, second, other]).conflicts) == ["a", "b"]
+    others = write(tmp_path / "others.jsonl", *(question(name, f"{name} other?") for name in names))
+    with pytest.raises(InputError) as error:
+        read_files([first, others])
+    assert "first.jsonl + others.jsonl: $: 4 of 4 ids stand for different tasks" in str(error.value.problems)
+
+
 def test_the_problems_of_all_files_are_reported_and_formats_are_not_mixed(tmp_path: Path) -> None:
     bad = [write(tmp_path / f"{n}.jsonl", {"qid": n, "predictions": []}) for n in range(2)]
     with pytest.raises(InputError) as caught:

@@ -162,6 +162,12 @@ def test_every_wrong_type_is_named_with_its_line_and_path() -> None:
     ]
 
 
+def test_the_first_record_decides_the_format_even_behind_what_is_no_record() -> None:
+    assert refusal(b'[null, {"id": "a", "output": "x"}]').splitlines() == [
+        f"preds.json:1: $[0]: expected a record {RECORD}, found null"
+    ]
+
+
 def test_every_bad_line_of_json_lines_is_reported() -> None:
     content = b"""{"qid": "q1", "predictions": ["a"]
 {"qid": "q2", "predictions": [1]}
