@@ -86,7 +86,7 @@ def check_file_matches_data(
 
 
 def _is_off_by_one(tasks: Mapping[str, Task], file: PredictionFile, benchmark: Benchmark) -> bool:
-    """Whether the ids of a file are numbers from 1, and those of the data from 0."""
+    """Whether a file counts from 1, and the data from 0: its first records have the questions of the tasks before."""
     numbered = ((number, record) for record in file.records if (number := parse_index(record.qid)) is not None)
     pairs = [(tasks.get(str(number - 1)), record) for number, record in islice(numbered, _COMPARED_NEIGHBOURS)]
     return len(pairs) > 1 and all(

@@ -31,18 +31,21 @@ def record_of(file_format: Format, row: Row, position: int) -> PredictionRecord 
 
 
 def _record_of_tool(file_format: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
-    """Return a record in the format of another tool, or what is wrong with it."""
+    """Return a record in the format of another tool, or what is wrong with it.
+
+    If a harness' filter made its texts of the model's outputs, both are kept: `predictions` and `outputs`.
+    """
     qid, texts = _record_id(file_format, row, position), _predictions_or_flaw(file_format, row)
     if isinstance(qid, Flaw) or isinstance(texts, Flaw):
         return [flaw for flaw in (qid, texts) if isinstance(flaw, Flaw)]
     path, predictions = texts
-    filters = raw_outputs = None
-    if file_format.raw_texts and path != file_format.raw_texts:  # a harness' filter made the predictions of the outputs
-        raw_outputs = texts_of(value_at(row, file_format.raw_texts))
+    filters = outputs = None
+    if file_format.raw_texts and path != file_format.raw_texts:
+        outputs = texts_of(value_at(row, file_format.raw_texts))
         filter_name = row.get(file_format.filter)
-        if raw_outputs and len(raw_outputs) != len(predictions):
-            # A filter that keeps the first of several outputs, or votes: all raw outputs are graded in its place.
-            predictions, raw_outputs = raw_outputs, None
+        if outputs and len(outputs) != len(predictions):
+            # The filter keeps the first of several outputs, or votes: all outputs are graded in place of its text.
+            predictions, outputs = outputs, None
         elif isinstance(filter_name, str):
             filters = [filter_name] * len(predictions)
     if path in file_format.code:
@@ -52,7 +55,7 @@ def _record_of_tool(file_format: Format, row: Row, position: int) -> PredictionR
         predictions=predictions,
         fields=_other_fields(file_format, row),
         filters=filters,
-        outputs=raw_outputs if raw_outputs != predictions else None,
+        outputs=outputs if outputs != predictions else None,
         continued=[True] * len(predictions) if path in file_format.continuations else None,
     )
 

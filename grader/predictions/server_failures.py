@@ -130,8 +130,8 @@ _REMARK = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 """What can follow a status: advice, or the same failure in other words; not a sentence about it."""
-_FILTERED = re.compile(r"content_filter|content management policy|SAFETY|safety|content_policy|moderation")
-"""A provider that refuses to answer a question has not failed: this is an answer, although a poor one."""
+_CONTENT_FILTER = re.compile(r"content_filter|content management policy|SAFETY|safety|content_policy|moderation")
+"""A provider that refuses a question has not failed: this is an answer, although a poor one."""
 _QUESTION_WORDS = re.compile(
     r"\b(?:answers?|options?|choices?|correct|incorrect|solution|step|therefore)\b|\([A-Z]\)|\bdef\b", re.IGNORECASE
 )
@@ -205,7 +205,7 @@ def _is_failure(text: str) -> bool:
         return True
     phrase = _PHRASE.match(text)
     beginning = phrase or _STATUS.match(text)
-    if beginning is None or _FILTERED.search(text):
+    if beginning is None or _CONTENT_FILTER.search(text):  # a refusal of the provider is an answer
         return False
     message = text[beginning.end() :].strip(" ).:,;]'-")
     if message[:1] + message[-1:] in ("{}", "[]", "<>"):  # the body: "Error code: 429 - {'error': ...}"
@@ -218,7 +218,7 @@ def _is_failure(text: str) -> bool:
 
 def _is_error_object(text: str) -> bool:
     """Whether a text is an object with an error, as JSON or as Python prints it."""
-    if "rror" not in text or _FILTERED.search(text):
+    if "rror" not in text or _CONTENT_FILTER.search(text):  # a refusal of the provider is an answer
         return False
     value = parse_collection(text)
     if isinstance(value, list) and len(value) == 1:  # Gemini's API
