@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from grader.statistics.intervals import Mean, mean, one_sided_p_value, wilson
 from tests.tables import each
 
+# One worker needs scipy, whose import takes a second of CPU time.
+pytestmark = pytest.mark.xdist_group("scipy")
+
 
 @each(
     ("passed", "n", "low", "high"),

@@ -13,6 +13,9 @@ from grader.statistics.paired import Difference, detectable_in_words, difference
 from tests.conftest import THOROUGH
 from tests.tables import each
 
+# One worker needs scipy, whose import takes a second of CPU time.
+pytestmark = pytest.mark.xdist_group("scipy")
+
 WHOLE = st.lists(st.sampled_from((-1, 0, 0, 1)), min_size=1, max_size=60)
 TENTHS = st.lists(st.integers(-10, 10).map(lambda tenths: tenths / 10), min_size=1, max_size=60)
 ANY = st.one_of(WHOLE, TENTHS)

@@ -8,6 +8,9 @@ import scipy
 from grader.statistics.quantiles import find_root, normal_quantile, normal_tail, student_quantile, student_tail
 from tests.tables import each
 
+# One worker needs scipy, whose import takes a second of CPU time.
+pytestmark = pytest.mark.xdist_group("scipy")
+
 
 @each("probability", [1e-14, 0.025, 0.5, 0.84, 0.975, 0.9995])
 def test_the_normal_quantile_and_tail_are_scipys(probability: float) -> None:
