@@ -122,8 +122,12 @@ def _more_locations(first: str, others: Sequence[str], count: int) -> str:
     the first one's file is without the file's name: `preds.json:2: $[2]: ` becomes `line 2: $[2]`.
     """
     file = first.partition(":")[0] + ":"
-    short = (location.removeprefix(file).strip().removesuffix(":").removesuffix(": $") for location in others)
-    parts = [f"line {location}" if location[0].isdecimal() else location for location in short if location]
+    parts = []
+    for location in others:
+        position = location.removeprefix(file).strip().removesuffix(":").removesuffix(": $")
+        begins_with_line = location.startswith(file) and position[:1].isdecimal()
+        if position:  # it is empty for the file as a whole
+            parts.append(f"line {position}" if begins_with_line else position)
     if unlisted := count - 1 - len(parts):
         parts.append(f"{unlisted:,} more place{'' if unlisted == 1 else 's'}")
     if not parts:

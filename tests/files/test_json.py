@@ -72,7 +72,8 @@ def test_the_same_problem_is_one_line_with_three_places_and_the_number_of_the_ot
     assert problem_lines(same[:2]) == ["preds.json:1: $[1]: same (also at line 2: $[2])"]
     assert problem_lines(same[:4])[-1].endswith("(also at line 2: $[2], line 3: $[3] and 1 more place)")
     lines = [f"a.jsonl:{n}: $: same" for n in (1, 2)]
-    assert problem_lines([*lines, "b.tsv:7: same"]) == ["a.jsonl:1: $: same (also at line 2 and b.tsv:7)"]
+    for other in ("b.tsv", "2.tsv"):
+        assert problem_lines([*lines, f"{other}:7: same"]) == [f"a.jsonl:1: $: same (also at line 2 and {other}:7)"]
 
 
 def test_what_is_left_out_of_a_long_list_is_counted() -> None:
