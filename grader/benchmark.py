@@ -59,7 +59,7 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """Return the names of the columns of these fields; a field without a column has none."""
         return tuple(column for field in fields if (column := getattr(self, field)))
 
-    def without_weight(self) -> tuple[str, ...]:
+    def without_effect(self) -> tuple[str, ...]:
         """Return the columns that affect no score: runs that differ in them can be compared."""
         return ()
 

@@ -45,8 +45,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         say(error.format_message())
         return 2
     except click.ClickException as error:
-        message = error.format_message() + _hint(error)
-        say(message if error.exit_code != 2 else f"error: {message}")
+        say(f"error: {error.format_message()}{_hint(error)}")
         return 2
     except InterruptedRunError as error:
         say(str(error))
@@ -70,7 +69,8 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         return report_crash(error)
 
 
-HELP = f"{__name__}.help"
+HELP_REQUESTED = f"{__name__}.help_requested"
+"""The key in click's `Context.meta`."""
 
 
 class _GradeGroup(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # it has no types
@@ -95,7 +95,7 @@ class _GradeGroup(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Note whether help is requested: a broken config file must not prevent help."""
-        ctx.meta[HELP] = not set(ctx.help_option_names).isdisjoint(args)
+        ctx.meta[HELP_REQUESTED] = not set(ctx.help_option_names).isdisjoint(args)
         return cast("list[str]", super().parse_args(ctx, args))
 
 
@@ -122,7 +122,7 @@ def main(context: click.Context) -> None:
 
     `grade PREDICTIONS [OPTIONS]` grades a prediction file; `grade run --help` lists its options.
     """
-    if context.meta[HELP]:
+    if context.meta[HELP_REQUESTED]:
         return
     if note := resources.make_cache_private():
         say(note)
@@ -202,8 +202,8 @@ def _check_variables() -> None:
 def _configure(context: click.Context) -> None:
     """Make the nearest config file's values the defaults of the commands' options. Raises InputError.
 
-    The file has the options of `grade PREDICTIONS`; `check` and `infer`, and through `check` also `show`, use those
-    that they have, too.
+    The file has the options of `grade PREDICTIONS`; `check` and `infer` use those that they have, too. `show` reads
+    the defaults of `check`.
     """
     from grader.commands import defaults
 

@@ -54,7 +54,7 @@ class SelftestResult(msgspec.Struct, frozen=True, kw_only=True):
     different: list[str] = []
     """`q1 #3 careful timeout (expected passed)`, for each outcome that is not as expected."""
     note: str = ""
-    has_sample: bool = True
+    is_of_sample: bool = True
     """Whether a bundled sample was graded, and not the reference solutions of data."""
     problem: str = ""
     """Why nothing was graded."""
@@ -161,7 +161,7 @@ def _test_references(declared: Benchmark, options: Options, backend: str, observ
         reasons = _first_of([f"{qid}: {why}" for qid, why in unjudged.items()])
         notes.append(f"{counted(len(unjudged), 'task')} not judged carefully: {reasons}")
     note = "; ".join(filter(None, notes))
-    return msgspec.structs.replace(result, note=note, samples=len(expected), has_sample=False)
+    return msgspec.structs.replace(result, note=note, samples=len(expected), is_of_sample=False)
 
 
 def _first_of(lines: Sequence[str]) -> str:

@@ -58,11 +58,8 @@ def _write(text: str) -> None:
         _discard(sys.stderr)
 
 
-def show_table(render: Callable[..., str]) -> None:
-    """Print a table as wide as the terminal, and in colour on a terminal.
-
-    `render` takes `width` and `colour`.
-    """
+def show_rendered(render: Callable[..., str]) -> None:
+    """Print what `render` returns for the `width` of the terminal; its `colour` is False if it is no terminal."""
     _write(render(width=terminal_width(sys.stderr), colour=sys.stderr.isatty()).rstrip("\n"))
 
 

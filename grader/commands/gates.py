@@ -36,7 +36,7 @@ class Gates:
 
     @classmethod
     def from_options(cls, setup: Setup, *, reading: ReadingName, **options: Any) -> Gates:
-        """Return the gates of the command's options; the baseline is read before a run can replace the file."""
+        """Return the gates of `options` (all other fields); the baseline is read before a run can replace its file."""
         if options["confident"] and not options["thresholds"]:
             raise UsageError("--confident needs --fail-under.")
         report = _read_baseline(options["baseline"], options["drops"], reading, setup)
@@ -112,7 +112,7 @@ def finish(report: Report, decisions: GateDecisions, write_error: Infrastructure
 
     A run is incomplete if a file could not be written (`write_error` says why), or if its judge answered nothing. Its
     exit code is that of an InfrastructureError, unless a gate is not met. A run without gates of which no sample could
-    be scored has this exit code, too. With it, `write_error` is raised; with another one, it is only printed.
+    be scored has this exit code, too. `write_error` is raised if the exit code is this one, and else only printed.
     """
     if decisions.error is not None:
         raise write_error or decisions.error

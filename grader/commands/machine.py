@@ -180,5 +180,5 @@ def selftest_command(*, benchmark: str | None, data: Path | None, sandbox: Any) 
     if not failed:
         return 0
     # All results are of one kind: a benchmark without a sample, or with --data, is tested alone.
-    say(DIFFERS if failed[-1].has_sample else FAILS)
+    say(DIFFERS if failed[-1].is_of_sample else FAILS)
     return InfrastructureError.exit_code

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.commands import github
-from grader.commands.console import cause_of, say, show_table, write_to_stdout
+from grader.commands.console import cause_of, say, show_rendered, write_to_stdout
 from grader.errors import InfrastructureError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def write_run(
 ) -> InfrastructureError | None:
     """Write all files of a run that can be written, and print their paths; return the first error.
 
-    `retry_hint`: name of an output -> the end of its error; see `_write_output`.
+    `retry_hint`: name of an output -> what is kept, and how to write it after all; the end of an error's message.
     """
     steps = [functools.partial(_write_results, graded)]
     for name in outputs:
@@ -77,7 +77,7 @@ def _write_results(graded: Graded) -> list[Path]:
 
 
 def write_report(name: str, document: Document, retry_hint: Callable[[], str] = lambda: RETRY_HINT) -> list[Path]:
-    """Write a document to one output; return its path, or an empty list for `-`. `retry_hint`: see `_write_output`."""
+    """Write a document to one output; return its path, or an empty list for `-`. `retry_hint()` ends an error."""
     from grader.reports.formats import format_of
 
     return _write_output(name, format_of(name)(document), retry_hint)
@@ -118,7 +118,7 @@ def show(document: Document, *, verbose: bool = False) -> None:
     """Print a document; see `terminal.render`."""
     from grader.reports.formats import terminal
 
-    show_table(functools.partial(terminal.render, document, verbose=verbose))
+    show_rendered(functools.partial(terminal.render, document, verbose=verbose))
 
 
 def _write_output(name: str, data: bytes, retry_hint: Callable[[], str] = lambda: RETRY_HINT) -> list[Path]:

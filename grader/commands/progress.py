@@ -109,7 +109,7 @@ class Bar:
 
         self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
         self._task: Any = None
-        self._text = BarText(None)
+        self._text = BarText(total=None)
 
     def __enter__(self) -> Self:
         self._progress.start()

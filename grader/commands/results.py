@@ -54,19 +54,19 @@ def compare_command(
 
     files = output_files.check_outputs(outputs, [before.path, after.path, data])
     runs = options.read_runs([before, after], may_repeat=True)
-    (a, first), (b, second) = runs
-    first_files, second_files = (
+    (a, a_report), (b, b_report) = runs
+    a_files, b_files = (
         files_of_results(Path(run.results), report, data=data, benchmark=benchmark) for run, report in runs
     )
-    files.refuse_to_replace([*first_files.paths, *second_files.paths])
-    comparison = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
+    files.refuse_to_replace([*a_files.paths, *b_files.paths])
+    comparison = compare(a_report, b_report, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
 
     def sides() -> tuple[PageRun, PageRun]:
         """Return what an HTML page shows of both runs, and say what it cannot show."""
         a_name, b_name = distinct_names([a, b])
-        page_runs = _page_run(a_name, first_files), _page_run(b_name, second_files)
+        page_runs = _page_run(a_name, a_files), _page_run(b_name, b_files)
         if not quiet:
-            output_files.say_gaps([*first_files.gaps, *second_files.gaps])
+            output_files.say_gaps([*a_files.gaps, *b_files.gaps])
         return page_runs
 
     output_files.show_and_write(view.document(comparison, sides), outputs, quiet=quiet, verbose=verbose)
@@ -96,6 +96,7 @@ def report_command(
     from grader.scorers import declarations
     from grader.scorers.report_check import read_report
 
+    # Below, a wrong name would only be something that cannot be shown.
     if benchmark is not None:
         declarations.load(benchmark)
     files = output_files.check_outputs(outputs, [results, data, predictions])

@@ -163,6 +163,7 @@ def _retry_hint(name: str, *, graded: Graded, command: Command) -> str:
     from grader.results.outputs import results_path
 
     options, reading = command.setup.options, command.gates.reading
+    # Predictions from standard input without --output-dir: no results are written.
     if graded.stem is None:
         return output_files.RETRY_HINT
     results = results_path(graded.stem)

@@ -88,17 +88,19 @@ def _missing_columns(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[s
 
 
 def _other_split(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[str]:
-    """Yield a problem if all rows are labelled with one other split.
+    """Yield a problem if the split has no label, and all rows are labelled with one other split.
 
-    If the split has a label, the scorer compares each row with it. A split without a label may contain all of the data
-    (`dev` and `test`), so rows of several splits are no error.
+    Rows of several splits are no problem: without a label, a split may be all of the data (`dev` and `test`). With one,
+    the scorer compares each row with it.
     """
     column = benchmark.columns.split
     if column is None or benchmark.splits[split].label:
         return
     labels = {str(row.get(column)) for row in rows.rows if row.get(column) not in (None, "")}
-    label = next(iter(labels)) if len(labels) == 1 else ""
-    others = [name for name, other in benchmark.splits.items() if label and other.label == label]
-    if others:
-        options = f"--split {' or '.join(others)}"
+    if len(labels) != 1:
+        return
+    (label,) = labels
+    splits_of_label = [name for name, other in benchmark.splits.items() if other.label == label]
+    if splits_of_label:
+        options = f"--split {' or '.join(splits_of_label)}"
         yield f"{rows.place}: its column {column} is {label!r}, which belongs to {options}, not to --split {split}"

@@ -141,15 +141,15 @@ def _file_problem(source: Source, partial: Path) -> str:
     """Return the problem with a downloaded file, or an empty string."""
     if not source.checksum:
         return ""
-    digest = hashlib.new("md5" if source.md5 else "sha1", usedforsecurity=False)
-    if source.blob:
+    kind, algorithm = ("MD5", "md5") if source.md5 else ("git id", "sha1")
+    digest = hashlib.new(algorithm, usedforsecurity=False)
+    if kind == "git id":
         digest.update(f"blob {partial.stat().st_size}\0".encode())
     with partial.open("rb") as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
     if digest.hexdigest() == source.checksum:
         return ""
-    kind = "MD5" if source.md5 else "git id"
     return (
         f"{source.url} gave a file with {kind} {digest.hexdigest()}, not the declared {source.checksum}: it was "
         "changed or cut off. Nothing was kept."

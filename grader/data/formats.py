@@ -31,7 +31,8 @@ _BOM = b"\xef\xbb\xbf"
 def read(path: Path, wanted: ColumnSet, split: str = "") -> DataTable:  # noqa: PLR0911 - one line a format
     """Read JSON Lines, JSON, TSV, CSV (also compressed by gzip), .xlsx, parquet, or a folder written by `datasets`.
 
-    `split`: the one to read of a folder that has several. Raises InputError, UsageError.
+    `wanted`: the columns to read, if the format allows to skip others. `split`: the one to read of a folder that has
+    several. Raises InputError, UsageError.
     """
     if path.is_dir():
         return _read_folder(path, wanted, split)
@@ -132,22 +133,23 @@ def _read_table(path: Path, delimiter: str, wanted: Container[object]) -> DataTa
         except UnicodeDecodeError as error:
             position = f"{path}:{line_of(data, error.start)}"
             raise InputError([f"{position}: not UTF-8 (0x{data[error.start]:02x}, byte {error.start})"]) from error
+        # The file has been changed meanwhile.
         raise
 
 
 class _TableReader:
     """A reader of one table that knows the first line of each row.
 
-    `csv.reader` does not tell where a row begins. So it gets the lines from `_lines`, which appends them to `_text`;
-    whoever takes a row from it then has this row's lines in `_text`, and clears it.
+    `csv.reader` does not tell where a row begins. So it gets the lines from `_lines`, which appends them to `_text`.
+    After each row, `_take_lines` takes this row's lines from there, and moves `_line` and `_end`.
     """
 
     def __init__(self, path: Path, file: Iterable[str], delimiter: str) -> None:
         csv.field_size_limit(min(sys.maxsize, (1 << 31) - 1))
         self._path, self._file, self._delimiter = path, file, delimiter
         self._text: list[str] = []
-        self._line = self._end = 1
-        """The first and the last line of the row."""
+        self._line, self._end = 1, 0
+        """The first and the last line of the row that was taken last; (1, 0) before the header."""
         self._problems: list[str] = []
 
     def table(self, wanted: Container[object]) -> DataTable:
@@ -157,7 +159,7 @@ class _TableReader:
         lines: list[int] = []
         header: list[str] = []
         try:
-            header = self._header(next(reader, None))
+            header = self._header(next(reader, None), self._take_lines())
             columns = [(index, name) for index, name in enumerate(header) if name in wanted]
             for cells in self._body_rows(reader):
                 # A row may leave out its last cells. If it also has several lines, a quote is probably open.
@@ -175,48 +177,49 @@ class _TableReader:
         return DataTable(rows=rows, lines=lines, columns=header)
 
     def _lines(self) -> Iterator[str]:
-        """Yield the lines, and keep those of the row that is being read: its position is found by their number."""
+        """Yield the lines, and keep those of the row that is being read."""
         for line in self._file:
             self._text.append(line)
             yield line
 
+    def _take_lines(self) -> list[str]:
+        """Return the lines of the row that was just read, and set `_line` and `_end` to their numbers."""
+        lines, self._text = self._text, []
+        self._line, self._end = self._end + 1, self._end + len(lines)
+        return lines
+
     def _body_rows(self, reader: Iterable[list[str]]) -> Iterator[list[str]]:
-        """Yield the cells of each row below the header, and note its lines in `_line` and `_end`.
+        """Yield the cells of each row below the header, after taking its lines.
 
         If the last row ends inside of quotes, this is the one problem that is reported about it.
         """
-        last: list[str] = []
-        line = self._line + len(self._text)
-        self._text.clear()
+        row_lines: list[str] = []
         for cells in reader:
-            last = self._text.copy()
-            self._text.clear()
-            self._line, self._end = line, line + len(last) - 1
-            line += len(last)
+            row_lines = self._take_lines()
             yield cells
-        if last and self._is_open(last):
+        if self._ends_in_quotes(row_lines):
             # Other problems of this row are consequences of the quote.
             position = f"{self._path}:{self._line}: "
             self._problems = [problem for problem in self._problems if not problem.startswith(position)]
             self._add_problem("a quote is opened here and never closed, so that the rest of the file is one cell")
 
-    def _is_open(self, lines: list[str]) -> bool:
-        """Return whether a row ends within quotes: then a delimiter appended to it starts no new cell."""
+    def _ends_in_quotes(self, lines: list[str]) -> bool:
+        """Return whether a row of these lines ends within quotes: then a delimiter behind it starts no new cell."""
         text = "".join(lines).rstrip("\r\n")
         cells = next(csv.reader([text], delimiter=self._delimiter), [])
         cells_with_delimiter = next(csv.reader([text + self._delimiter], delimiter=self._delimiter), [])
         return bool(text) and cells_with_delimiter != [*cells, ""]
 
-    def _header(self, header: list[str] | None) -> list[str]:
+    def _header(self, header: list[str] | None, lines: list[str]) -> list[str]:
         """Return the column names, of which no two are equal; raises InputError for a line that cannot be a header."""
         if header is None:
             _refuse_empty(self._path)
         if not any(header):
             self._refuse("the line is blank, but should name the columns")
-        if self._is_open(self._text):
+        if self._ends_in_quotes(lines):
             self._refuse("a quote is opened in the names of the columns and never closed")
-        if len(self._text) > 1:
-            self._refuse(f"the names of the columns end on line {len(self._text)}: is a quote opened and not closed?")
+        if len(lines) > 1:
+            self._refuse(f"the names of the columns end on line {len(lines)}: is a quote opened and not closed?")
         for name in dict.fromkeys(header):
             numbers = [str(number) for number, other in enumerate(header, 1) if other == name]
             if name and len(numbers) > 1:

@@ -84,14 +84,14 @@ class Images:
         return picture if picture is not None and image_format(_first_bytes(picture)) else None
 
     def _cell(self, task: Task) -> object:
-        """Return a task's image cell: its own, or else its unit's first row's; if this is a row's id, that row's."""
+        """Return a task's image cell, or that of its unit's first row. If it is another row's id, return that row's."""
         cells = self._cells
         cell = cells.get(task.id)
         if cell is None:
             cell = cells.get(task.observation)
-        seen: set[str] = set()
-        while _is_reference(cell) and str(cell) in cells and str(cell) not in seen:
-            seen.add(str(cell))
+        followed: set[str] = set()  # a chain of ids can be a circle
+        while _is_reference(cell) and str(cell) in cells and str(cell) not in followed:
+            followed.add(str(cell))
             cell = cells[str(cell)]
         return cell
 

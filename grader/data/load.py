@@ -26,17 +26,17 @@ def load(
     split: str,
     protocol: str,
     data_path: Path | None,
-    columns: Iterable[str] | None,
+    scoring_names: Iterable[str] | None,
     *,
     wanted: ColumnSet | None = None,
 ) -> Rows:
     """Load the rows of a split and a protocol that the benchmark has. Raises InputError, DataUnavailableError.
 
-    `data_path`: the copy of `--data`. `columns`: those that scoring uses, whose values the digest covers (None: all but
-    the image). `wanted`: those that the rows have (None: only those that scoring uses). A missing column is an error
-    here only if nothing can be scored without it.
+    `data_path`: the copy of `--data`. `scoring_names`: the columns that scoring uses (None: all but the image); the
+    digest covers their values. `wanted`: the columns that the returned rows have (None: those that scoring uses). A
+    missing column is an error here only if nothing can be scored without it.
     """
-    scoring_columns = _scoring_columns(benchmark, columns)
+    scoring_columns = _scoring_columns(benchmark, scoring_names)
     row_columns = wanted or scoring_columns
     declared_answers = benchmark.splits[split].answers
     columns_to_read = row_columns if declared_answers is None else row_columns.plus(declared_answers.key)
@@ -57,12 +57,12 @@ def load(
     return loaded
 
 
-def _scoring_columns(benchmark: Benchmark, columns: Iterable[str] | None) -> ColumnSet:
+def _scoring_columns(benchmark: Benchmark, names: Iterable[str] | None) -> ColumnSet:
     """Return the set of these columns, under all their names, and of the date, by which options select rows."""
-    if columns is not None:
+    if names is not None:
         date = benchmark.columns.date
-        columns = [*columns, *benchmark.also_named.values(), *([] if date is None else [date])]
-    return ColumnSet(columns, benchmark.columns.image)
+        names = [*names, *benchmark.also_named.values(), *([] if date is None else [date])]
+    return ColumnSet(names, benchmark.columns.image)
 
 
 def _with_declared_names(table: DataTable, benchmark: Benchmark) -> DataTable:
@@ -76,7 +76,7 @@ def _with_declared_names(table: DataTable, benchmark: Benchmark) -> DataTable:
 
 def _digest(rows: list[Row], scoring_columns: ColumnSet, benchmark: Benchmark) -> str:
     """Return a hash of all values that can change a score. A date changes none: it only selects rows."""
-    ignored = {*benchmark.columns.without_weight(), benchmark.columns.date}
+    ignored = {*benchmark.columns.without_effect(), benchmark.columns.date}
     values = [
         {name: value for name, value in row.items() if name in scoring_columns and name not in ignored} for row in rows
     ]

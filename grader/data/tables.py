@@ -79,14 +79,16 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
     def tasks_and_problems(self, make: Callable[[Row], T]) -> tuple[dict[str, T], list[str]]:
         """Return the tasks that `make` returns, by id, and the problems for which the data is refused.
 
-        A row is a problem if `make` raises ValueError, or KeyError for `row[name]` of a missing column. A row from
-        which `make` returns a broken task (`Task.broken`) is no problem, and neither are several rows with one id:
-        nobody knows which of them a reply answers, so their task is broken. But if more than `BROKEN_SHARE` of the rows
-        are such rows, they are problems: the data is not what it seems. Each task gets its row, if it has none.
+        A row is a problem if `make` raises ValueError, or KeyError for `row[name]` of a missing column. Other rows only
+        break their task: `make` returns a broken one (`Task.broken`), or an earlier row has the same id, so that nobody
+        knows which row a reply answers. If these are more than `BROKEN_SHARE` of the rows, they are problems, too: the
+        data is not what it seems. Each task gets its row, if it has none.
         """
         tasks: dict[str, T] = {}
-        problems: list[tuple[str, bool]] = []
-        """Messages, and whether they are on duplicates."""
+        problems: dict[int, str] = {}
+        """Number of a row -> its problem."""
+        duplicates: dict[int, str] = {}
+        """Number of a row with the id of an earlier one -> a message."""
         broken: dict[str, list[tuple[str, str]]] = {}
         """Why rows are broken -> their positions and ids."""
         for number, row in enumerate(self.rows, 1):
@@ -94,24 +96,24 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
             try:
                 task = make(row)
             except ValueError as error:
-                problems.append((f"{where}: {error}", False))
+                problems[number] = f"{where}: {error}"
                 continue
             except KeyError as error:
-                problems.append((f"{where}: {_missing_column(error, row)}", False))
+                problems[number] = f"{where}: {_missing_column(error, row)}"
                 continue
             if not task.row:
                 task = msgspec.structs.replace(task, row=row)
             if task.id in tasks:
                 task = msgspec.structs.replace(tasks[task.id], broken=_DUPLICATE, gold=None)
-                problems.append((f"{where}: {quoted(task.id)} is a duplicate: an earlier row has it", True))
+                duplicates[number] = f"{where}: {quoted(task.id)} is a duplicate: an earlier row has it"
             elif task.broken:
                 broken.setdefault(task.broken, []).append((where, task.id))
             tasks[task.id] = task
         broken_rows = list(_broken_row_messages(broken))
-        duplicate_count = sum(is_duplicate for _, is_duplicate in problems)
-        if duplicate_count + len(broken_rows) > BROKEN_SHARE * len(self.rows):
-            return tasks, [message for message, _ in problems] + broken_rows
-        return tasks, [message for message, is_duplicate in problems if not is_duplicate]
+        if len(duplicates) + len(broken_rows) > BROKEN_SHARE * len(self.rows):
+            in_order_of_rows = [message for _, message in sorted((problems | duplicates).items())]
+            return tasks, in_order_of_rows + broken_rows
+        return tasks, list(problems.values())
 
 
 def _missing_column(error: KeyError, row: Row) -> str:

@@ -95,8 +95,8 @@ class JsonText:
         """How far the text has been read, for a progress bar: in bytes (in an array: in characters)."""
         self.surrogate_lines: list[int] = []
         """For each lone surrogate (an escape), which is read as U+FFFD, the line of its record."""
-        self._skipped = skipped
-        """Number of bytes before `data` in the file: a byte-order mark."""
+        self._bytes_before_data = skipped
+        """In the file: those of a byte-order mark."""
         self._unit_in_messages = "file"
         """What a message says was cut off: the file, or a line of JSON Lines."""
         self._duplicates: list[str] = []
@@ -121,7 +121,8 @@ class JsonText:
                     yield Entry(value, line, (number,))
             self.progress = position = _end_of_blanks(text, position)
             if not text.startswith(",", position):
-                return self._check_end(text, position, lines.line_at(position), number)
+                self._check_end(text, position, lines.line_at(position), number)
+                return
             position, number = position + 1, number + 1
 
     def lines(self) -> Iterator[Entry]:
@@ -145,15 +146,14 @@ class JsonText:
         """Return whether the text is JSON Lines, not one object; of a single line, `is_record` decides by its value."""
         lines = self._line_spans()
         _, start, stop = next(lines)
-        _, second_start, _ = next(lines, (0, None, 0))
+        second_start = next((start for _, start, _ in lines), None)
         first_value = self._value_without_reporting(start, stop)
         if not isinstance(first_value, BrokenJson):
             return second_start is not None or is_record(first_value)
         # The first line is no value: it is a broken line, or the beginning of an object of several lines. The second
         # line of such an object has a key or a bracket, seldom "{".
-        if second_start is None or self.data[second_start] != ord("{"):
-            return False
-        return isinstance(self._value_without_reporting(start, len(self.data)), BrokenJson)
+        second_begins_object = second_start is not None and self.data[second_start] == ord("{")
+        return second_begins_object and isinstance(self._value_without_reporting(start, len(self.data)), BrokenJson)
 
     def _line_spans(self) -> Iterator[tuple[int, int, int]]:
         """Yield each line that is not blank: its number, start and end."""
@@ -189,7 +189,7 @@ class JsonText:
         except (ValueError, RecursionError) as error:
             self._add_fault(error, text, 0, line, ())
             return BROKEN
-        return self._finish_value(value, text, span=(0, len(text)), line=line, path=(), text_offset=start)
+        return self._finish_value(value, text, span=(0, len(text)), line=line, path=(), bytes_before_text=start)
 
     def _element(self, text: str, start: int, line: int, number: int) -> tuple[object, int | None]:
         """Return an element of the array and where it ends; None if it is invalid, so that no other can be found."""
@@ -210,19 +210,19 @@ class JsonText:
             self._add_fault(json.JSONDecodeError("Extra data", text, end), text, position, line, ())
 
     def _finish_value(
-        self, value: object, text: str, *, span: tuple[int, int], line: int, path: JsonPath, text_offset: int = 0
+        self, value: object, text: str, *, span: tuple[int, int], line: int, path: JsonPath, bytes_before_text: int = 0
     ) -> object:
         """Report what is wrong with a value that the decoder accepts; return it, without lone surrogates, or BROKEN.
 
-        Duplicate keys are only reported; a value with bytes that are not UTF-8 is BROKEN. `span`: where the value is in
-        `text`. `text_offset`: where the text is in `data`, in bytes.
+        Duplicate keys are only reported; a value with bytes that are not UTF-8 is BROKEN. `span`: the value's first
+        character in `text`, and the one behind it. `bytes_before_text`: in `data`.
         """
         for key in self._duplicates:
             self.problems.add(f"the key {quoted(key)} is a duplicate in one object", line, path)
         if not text.isascii() and (bad := _NOT_UTF8.search(text, *span)):
-            offset_in_text = len(text[: bad.start()].encode(errors="surrogateescape"))
-            offset_in_file = self._skipped + text_offset + offset_in_text
-            message = not_utf8_message(offset_in_file, ord(bad[0]) - _BYTE_OFFSET)
+            bytes_in_text = len(text[: bad.start()].encode(errors="surrogateescape"))
+            position_in_file = self._bytes_before_data + bytes_before_text + bytes_in_text
+            message = not_utf8_message(position_in_file, ord(bad[0]) - _BYTE_OFFSET)
             self.problems.add(message, line + text.count("\n", span[0], bad.start()), path)
             return BROKEN
         if _SURROGATE_ESCAPE.search(text, *span):
@@ -247,6 +247,7 @@ def _explain(error: Exception, unit: str) -> str:  # noqa: PLR0911 - one return 
     if isinstance(error, RecursionError):
         return "nested too deeply"
     if not isinstance(error, json.JSONDecodeError):
+        # An integer with too many digits; the text behind the colon advises programmers.
         return f"cannot be read: {str(error).partition(':')[0]}"
     excerpt = error.doc[error.pos : error.pos + 80]
     if error.msg.startswith("Unterminated string"):

@@ -190,7 +190,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging. The switch ignores the busy timeout, so it is tried again if locked."""
+    """Switch to write-ahead logging, in several tries: the switch ignores the busy timeout. Go without if all fail."""
     for _ in range(_WAL_TRIES):
         try:
             connection.execute("PRAGMA journal_mode = WAL")

@@ -123,6 +123,7 @@ class TaskImages:
 
     def check(self, qids: Collection[str]) -> None:
         """Raise InputError if images of these tasks are missing, because a model would guess without them."""
+        # The benchmark has no images, or no task shows one.
         if self._images is None or not qids:
             return
         if self._images.is_empty:

@@ -58,13 +58,16 @@ class Log:
         self._reader: BinaryIO | None = None
         self._writer: FileIO | None = None
         self._end = 0
+        """Where the last complete line ends, in bytes."""
         self._write_error: OSError | None = None
+        """The first error of `append`, which each later call raises again: after it, nothing is written."""
         try:
             if writes:
                 self._claim(fresh=fresh)
                 self._writer = self._open_writer()
-            # With `fresh`, an earlier file was moved away; if nothing is to be written, it stays, and is not read.
-            if path.is_file() and (writes or not fresh):
+            # With `fresh`, the earlier file was moved away by `_claim`, or it stays here because nothing is written.
+            is_earlier_file_ignored = fresh and not writes
+            if path.is_file() and not is_earlier_file_ignored:
                 self._reader = path.open("rb")
                 self._read(self._reader, on_reply)
             if self._writer is not None:
@@ -123,6 +126,7 @@ class Log:
             self._claims.close()
 
     def _write(self, file: FileIO, line: bytes) -> None:
+        """Write a line, of which one call may write only a part; return when it is on disk."""
         unwritten = memoryview(line)
         while unwritten:
             unwritten = unwritten[file.write(unwritten) or 0 :]

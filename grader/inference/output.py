@@ -63,7 +63,7 @@ def _records(of_task: list[Conversation], plan: Plan, log: Log, written: OutputS
 
 def _record(samples: list[tuple[RequestRecord, str]], plan: Plan) -> dict[str, Any]:
     """Return the record of a prediction file for samples with the same prompt."""
-    first = samples[0][0]
+    first, _ = samples[0]
     return {
         "qid": first.qid,
         "prompt": first.prompt,
@@ -125,6 +125,7 @@ def summarize(selected: Sequence[Conversation], log: Log) -> InferSummary:
         stages = (step.stage for step in conversation.steps if conversation.key(step) in log.truncated)
         truncated.update(stages)
         if steps := log.missing(conversation):
+            # Without a failure, the request of its next step was not sent.
             reason = log.failures.get(conversation.key(steps[0]), "")
             missing.append(Missing(qid=conversation.qid, sample=conversation.sample, reason=reason))
     return InferSummary(samples=len(selected), missing=missing, truncated=dict(truncated), usage=log.usage)

@@ -57,7 +57,7 @@ class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields
     description: str | None = None
     """A description of the image in words."""
 
-    def without_weight(self) -> tuple[str, ...]:
+    def without_effect(self) -> tuple[str, ...]:
         """Return the column of reference solutions, which only help to find the calls of the tests."""
         return (self.solution,) if self.solution is not None else ()
 
