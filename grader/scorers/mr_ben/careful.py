@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -109,9 +110,10 @@ def _is_same(first: Stance, second: Stance) -> bool:
 
 
 def _verdict(reply: OwnWords, claim: Claim, *, reads_prose: bool = True) -> Stance | None:
-    """Return what a field or a line of its own says of the solution; with `reads_prose`, what the whole body says."""
+    """Return what a field or a line of its own says of the solution; with `reads_prose`, what all sentences say."""
     if claim.form == "body":
         return _verdict_in_prose(reply, claim) if reads_prose else None
+    # All sentences are read together, as the body.
     if claim.form == "sentence":
         return None
     stances = ((start, statement) for start, line in _first_lines(reply, claim) if (statement := stance(line)))
@@ -129,10 +131,12 @@ def _verdict_in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
     """Return what sentences such as "the solution is incorrect because ..." say; "mixed" if they contradict."""
     stances: list[Stance] = []
     for start, end in reply.sentences:
+        if end <= claim.start:
+            continue
         sentence_start = max(start, claim.start)
         sentence = reply.unmarked_lower[sentence_start:end]
         subject = _SUBJECT.search(sentence) or _NO_FAULT.match(sentence)
-        if end <= claim.start or subject is None or _REPAIRED.search(sentence, 0, subject.start()):
+        if subject is None or _REPAIRED.search(sentence, 0, subject.start()):
             continue
         statement = stance(sentence[subject.end() :])
         if statement is None or not statement.is_leading or statement.says not in ("right", "wrong"):
@@ -145,23 +149,23 @@ def _verdict_in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
     return stances[-1] if stances else None
 
 
-def _sentences_that_find_fault(reply: OwnWords, claim: Claim) -> str:
-    """Return the sentences of a claim that do not only call something right."""
+def _sentences_without_praise(reply: OwnWords, claim: Claim) -> str:
+    """Return the sentences of a claim, without those that call something right: the steps in them have no error."""
     sentences = (
         reply.unmarked_lower[max(start, claim.start) : end] for start, end in reply.sentences if end > claim.start
     )
-    return "\n".join(text for text in sentences if (read := stance(text)) is None or read.says != "right")
+    return "\n".join(text for text in sentences if (statement := stance(text)) is None or statement.says != "right")
 
 
 def _step(
     reply: OwnWords, raw_text: str, coding: bool, solution: Solution, claim: Claim, *, reads_prose: bool
 ) -> str | None:
-    """Return the step that a field names or quotes, for coding the line of the program.
+    """Return the step that a field (a claim of the form `declaration`) names or quotes, for coding the program's line.
 
-    With `reads_prose`, the body is read, too, but not for coding: its numbers can be those of lines.
+    With `reads_prose`, all sentences (`body`) are read, too, but not for coding: their numbers can be those of lines.
     """
     if claim.form == "body" and reads_prose and not coding:
-        return step_in_prose(_sentences_that_find_fault(reply, claim))
+        return step_in_prose(_sentences_without_praise(reply, claim))
     if claim.form != "declaration":
         return None
     if coding:
@@ -178,14 +182,15 @@ def _reason(reply: OwnWords, raw_text: str, claim: Claim) -> str | None:
 
 
 def _claim_text(reply: OwnWords, raw_text: str, claim: Claim) -> str:
-    """Return a claim as it is written in `raw_text`, the text that was read; behind a JSON key, the text is decoded."""
-    written = raw_text[claim.start : claim.start + len(reply.text[claim.start : claim.end].rstrip())]
-    if claim.rule == "field":
-        try:
+    """Return a claim as it is in `raw_text`, which has the positions of `reply.text`; a JSON string is decoded."""
+    # At its end, `reply.text` can have blanks in place of words that are no part of the claim.
+    length = len(reply.text[claim.start : claim.end].rstrip())
+    written = raw_text[claim.start : claim.start + length]
+    is_json_string = claim.rule == "field" and written.lstrip().startswith('"')
+    if is_json_string:
+        with suppress(ValueError):
             value, _ = json.JSONDecoder(strict=False).raw_decode(written.lstrip())
-        except ValueError:
-            return written
-        return value if isinstance(value, str) else written
+            return str(value)
     return written
 
 

@@ -287,6 +287,14 @@ def test_a_code_line_in_json_keeps_its_escapes() -> None:
     assert read_careful(text, coding=True).step == 'print("a\\n")'
 
 
+@each("key", ["solution_correctness", "first_error_step", "error_reason"])
+def test_deeply_nested_json_is_read_as_it_is_written(key: str) -> None:
+    value = "[" * 5000
+    reading = read_careful(f'{{"{key}": {value}', coding=False)
+    assert reading.correctness is None
+    assert reading.error_reason == (value if key == "error_reason" else "")
+
+
 @settings(max_examples=cases(200))
 @given(st.text(), st.booleans())
 def test_any_text_is_read_and_spans_lie_within_it(text: str, coding: bool) -> None:
