@@ -364,6 +364,7 @@ def _why_no_value(report: Report, name: str, reading: ReadingName, group: str | 
         return "none of its samples could be scored"
     if metric is None:
         return f"the data of {report.split} has no answers, so there is nothing to compare it with"
+    # With such samples, only a careful metric can be without a value.
     if any(sample.careful.outcome is Outcome.NOT_JUDGED for sample in report.samples):
         return "the careful reading judges no task; the notes of the report say why"
     return f"it was not judged{_bounds_in_words(metric)}; name a judge (--judge-model)"

@@ -63,7 +63,7 @@ def why_not_comparable(report: Report, published: Published) -> str:
 
 def models(reports: Iterable[Report], metric: str, published: Published) -> list[PublishedModel]:
     """Return the published models in the prompt modes of these runs, the best first."""
-    modes = dict.fromkeys(_mode(report, published) for report in reports)
+    modes = dict.fromkeys(_assumed_mode(report, published) for report in reports)
     in_modes = [
         PublishedModel(model=name, mode=published.modes[mode], value=values[mode][metric])
         for name, values in published.models.items()
@@ -75,8 +75,8 @@ def models(reports: Iterable[Report], metric: str, published: Published) -> list
 
 def setting_notes(name: str, report: Report, metric: str, published: Published) -> Iterator[str]:
     """Yield the settings of a run that differ from the published ones, or are unknown."""
-    if not _published_mode(report, published):
-        mode = published.modes[_mode(report, published)]
+    if not _stated_mode(report, published):
+        mode = published.modes[_assumed_mode(report, published)]
         yield f"{name}: its file does not say a published prompt mode; it is shown among {mode}."
     sample_count = max(len(samples) for samples in by_task(report.samples).values())
     published_count = published.samples.get(metric, sample_count)
@@ -88,13 +88,13 @@ def setting_notes(name: str, report: Report, metric: str, published: Published) 
         )
 
 
-def _mode(report: Report, published: Published) -> str:
+def _assumed_mode(report: Report, published: Published) -> str:
     """Return the prompt mode of a run; if its file does not say a published one, that of most published models."""
     most_common = max(published.modes, key=lambda name: sum(name in modes for modes in published.models.values()))
-    return _published_mode(report, published) or most_common
+    return _stated_mode(report, published) or most_common
 
 
-def _published_mode(report: Report, published: Published) -> str:
+def _stated_mode(report: Report, published: Published) -> str:
     """Return the prompt mode that a run's file says; empty if it is not a published one. A file can say any JSON."""
     mode = report.provenance.inference.get("mode")
     return mode if isinstance(mode, str) and mode in published.modes else ""

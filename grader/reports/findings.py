@@ -59,7 +59,7 @@ class Findings:
 
     @property
     def differences(self) -> dict[str, int]:
-        """`wrong to correct` -> number of samples whose readings differ in this way, the most frequent first."""
+        """`wrong to correct`, `wrong in both` if only the answer or a part differs -> samples, most frequent first."""
         pairs = Counter(
             (outcome_name(self.scorer, sample.official), outcome_name(self.scorer, sample.careful))
             for sample in self.differing_samples

@@ -81,9 +81,10 @@ class RunFiles:
         report, scorer = self.report, scorer_of(self.report)
         gaps: list[Gap] = []
         benchmark = self.benchmark
-        if not isinstance(benchmark, Benchmark):
+        if not isinstance(benchmark, Benchmark):  # its name, or None
             benchmark = _load_benchmark(report, benchmark, gaps)
-        file, gap = self._graded_predictions if report.samples else (None, None)
+        has_items = bool(report.samples)
+        file, gap = self._graded_predictions if has_items else (None, None)
         if gap is not None:
             gaps.append(gap)
         replies = _replies_by_task(file)
@@ -94,9 +95,10 @@ class RunFiles:
                 replies = executed.predictions
                 gaps = self._gaps_with_scorer_file(gaps)
         tasks = ShownTasks()
-        if benchmark is not None and report.samples:
+        if benchmark is not None and has_items:
             tasks = gather_tasks(report, benchmark, file, self.data, gaps, rows=self.rows, folders=self.folders)
-        self.gaps[:] = gaps  # commands print them
+        # Commands print the gaps of the last call. The class is frozen, so its list is filled anew.
+        self.gaps[:] = gaps
         qids = dict.fromkeys(sample.qid for sample in report.samples)
         return Material(
             runs_programs=scorer.runs_programs,
@@ -160,17 +162,17 @@ def files_of_results(
     Raises UsageError if the scorer is not installed.
     """
     name, ending = Path(report.provenance.predictions).name, scorer_of(report).file_ending
-    # The scorer's file is called like the results. If the results were renamed, it is called like the predictions.
+    # The scorer's file begins like the results or, if these were renamed, like the predictions.
     stems = [results.with_name(results.stem.removesuffix("_results"))]
     stems += [stem_of(results.parent / name)] if name else []
     scorer_files = (_existing(path_beside(stem, ending)) for stem in stems if ending)
-    given = [] if predictions is None else [predictions.parent]
+    folder_of_predictions = [] if predictions is None else [predictions.parent]
     return RunFiles(
         report=report,
         predictions=predictions or (_existing(results.parent / name) if name else None),
         scorer_file=next(filter(None, scorer_files), None),
         data=data,
-        folders=[*given, results.parent, Path()],
+        folders=[*folder_of_predictions, results.parent, Path()],
         benchmark=benchmark,
     )
 
@@ -187,6 +189,7 @@ def _load_benchmark(report: Report, reference: str | None, gaps: list[Gap]) -> B
     """
     try:
         declared = declarations.load(declarations.id_or_folder(report, reference))
+        # Both raise an error if the declaration no longer has it.
         declared.split(report.split)
         declared.resolve_protocol(report.protocol)
     except GradeError as error:

@@ -89,6 +89,7 @@ def gather_tasks(
             return ShownTasks()
         read_tasks = tasks_of(scorer, benchmark, report.split, data.rows)
         predicted_qids = [record.qid for record in file.records] if file else []
+        # Predictions can be of tasks that the scorer makes from others, as the later passes of a circular question.
         all_tasks, _ = scorer.complete(benchmark, data.rows, read_tasks, predicted_qids)
     except _READ_ERRORS as error:
         gaps.append(Gap(kind="questions", reason=_read_error_text(report, benchmark, folders, error)))
@@ -106,7 +107,8 @@ def gather_tasks(
     images = Images(all_tasks, column, folder_of(benchmark, report.split, data.path))
     if images.is_empty:
         why = f"The report has no images, because the data ({data.rows.origin}) has none (column {column})."
-        gaps.append(Gap(kind="images", reason=why, is_missing=False))  # grading had none, either
+        # Grading had none, either: nothing is missing.
+        gaps.append(Gap(kind="images", reason=why, is_missing=False))
     return _with_images(tasks, images, benchmark.unit, gaps)
 
 
@@ -151,9 +153,9 @@ def _read_rows(
 ) -> Rows:
     """Read the rows as grading does, but with every column. They may be in the predictions, a file, or on the hub."""
     if path is None and file is not None and report.provenance.data_is_carried:
-        rows = scorer.load_scorer_rows(benchmark, report.split, file)
-        if rows is not None:
-            return rows
+        carried_rows = scorer.load_scorer_rows(benchmark, report.split, file)
+        if carried_rows is not None:
+            return carried_rows
     is_from_hub = path is None and bool(benchmark.splits[report.split].hub)
     # Grading filled the cache of the hub's client, and a report must not wait for the network.
     with offline() if is_from_hub else contextlib.nullcontext():
@@ -165,7 +167,7 @@ def _has_graded_digest(report: Report, rows: Rows) -> bool:
 
 
 def _with_prompts(tasks: dict[str, Task], file: PredictionFile | None) -> dict[str, Task]:
-    """Add the prompt from the prediction file to tasks whose data has no question."""
+    """Add the prompt from the prediction file, if it is a text, to tasks whose data has no question."""
     prompts = {record.qid: record.prompts[0] for record in file.records if record.prompts} if file else {}
     texts = {qid: prompt for qid, prompt in prompts.items() if isinstance(prompt, str) and prompt.strip()}
     return {
@@ -174,8 +176,8 @@ def _with_prompts(tasks: dict[str, Task], file: PredictionFile | None) -> dict[s
     }
 
 
-def _with_images(tasks: dict[str, Task], images: Images, unit: str, gaps: list[Gap]) -> ShownTasks:
-    """Return the tasks with their images. Several tasks may have the same image, which is kept once."""
+def _with_images(tasks: dict[str, Task], images: Images, noun: str, gaps: list[Gap]) -> ShownTasks:
+    """Return the tasks with their images; equal images are kept once. `noun`: the benchmark's word for a task."""
     pictures: dict[str, Picture] = {}
     image_of: dict[str, str] = {}
     missing = 0
@@ -188,7 +190,7 @@ def _with_images(tasks: dict[str, Task], images: Images, unit: str, gaps: list[G
         image_of[qid] = _image_key(picture)
         pictures.setdefault(image_of[qid], picture)
     if missing:
-        why = f"The images that the data names for {counted(missing, unit)} were not found."
+        why = f"The images that the data names for {counted(missing, noun)} were not found."
         gaps.append(Gap(kind="images", reason=why))
     return ShownTasks(tasks=tasks, image_of=image_of, images=pictures)
 

@@ -10,7 +10,7 @@ import msgspec
 
 from grader import resources
 from grader.reports.text import clean, truncate
-from grader.results import READINGS, Calls, Outcome, other_reading
+from grader.results import READINGS, Outcome, other_reading
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -67,19 +67,19 @@ def deciding_words(reading: Reading, reply: str | None) -> str:
 
 
 def _words_before(reply: str, start: int, answer: str) -> str:
-    """Return the words before an answer on its line, and what is between: a blank, or `(` if `B` is read in `(B)`."""
+    """Return the words before an answer on its line, and the beginning of its own word: `(` if `B` is read in `(B)`."""
     leading_blanks = len(answer) - len(answer.lstrip())
     context = reply[max(0, start - LONGEST_QUOTE // 2) : start + leading_blanks]
     line_before = context.rpartition("\n")[2]
-    *words, beginning_of_answer = line_before.split(" ")
-    return " ".join([*words[-WORDS_BEFORE:], beginning_of_answer])
+    *words, beginning_of_own_word = line_before.split(" ")
+    return " ".join([*words[-WORDS_BEFORE:], beginning_of_own_word])
 
 
 def labelled_facts(scorer: AnyScorer, sample: SampleResult) -> list[tuple[str, str]]:
     """Return (label, text) of what is known: the scorer's facts, the first call with another answer, a failed test."""
     details = scorer.sample_details(sample)
     facts = list(details.facts)
-    if isinstance(sample.calls, Calls) and (call := sample.calls.first) is not None:
+    if (call := sample.first_difference) is not None:
         facts += [
             ("first call with another answer", call.call),
             ("expected", call.expected),
@@ -151,7 +151,7 @@ def why_unscored(report: Report) -> str:
 
 
 def bounds_in_words(metric: Metric) -> str:
-    """Return the worst and the best case of a metric, and how many items are not in its value."""
+    """Return the worst and the best case of a metric, and how many items are not in its value, if there are such."""
     assert metric.bounds is not msgspec.UNSET
     words = f"{metric.bounds[0]:.1f} to {metric.bounds[1]:.1f}"
     if metric.dropped is msgspec.UNSET:

@@ -150,13 +150,18 @@ class SampleResult(msgspec.Struct, Generic[SampleFacts], frozen=True, kw_only=Tr
         )
         return official != careful or facts_as(Facts, self.facts).parts_differ
 
+    @property
+    def first_difference(self) -> FirstDifference | None:
+        """The first call with another answer than the reference; None if there is none, or no call was compared."""
+        return self.calls.first if isinstance(self.calls, Calls) else None
+
     def explaining_call(self, reading: Reading) -> FirstDifference | None:
         """Return the first call with a wrong answer, to explain why a reading gives no credit; None: it adds nothing.
 
         It adds nothing for a reply without a program, if both answers have the same text (they differ in what the call
         prints or changes), or if the reading's detail names the call.
         """
-        first = self.calls.first if isinstance(self.calls, Calls) else None
+        first = self.first_difference
         if first is None or reading.points >= 1 or reading.outcome is Outcome.NO_ANSWER:
             return None
         has_same_text = first.expected == first.returned
@@ -403,21 +408,20 @@ def _shorten(text: str) -> str:
 
 
 def metrics_leaving_out_unscored(report: Report) -> str:
-    """Return the metrics that leave out the unscored samples: `all metrics`, or names (`accuracy and recall`).
+    """Return the metrics that leave out unscored samples: `accuracy and recall`; `all metrics` if each or none does.
 
-    A metric that needs only a part of a verdict, which an unscored sample may have, leaves out none. `all metrics` is
-    also the answer if no metric says that it leaves out samples.
+    A metric can use unscored samples if it needs only a part of the verdict, which they have.
     """
     readings_by_metric: dict[str, list[str]] = {}
-    has_complete_metric = False
+    has_metric_of_all_samples = False
     for name, pair in report.overall().items():
         for reading, metric in zip(READINGS, pair, strict=True):
             if metric is not None and not metric.is_partial:
-                has_complete_metric = True
+                has_metric_of_all_samples = True
             # Without a metric, nothing is scored in this reading: all its samples are left out.
             elif metric is not None or getattr(report.unscored_by_reading, reading) > 0:
                 readings_by_metric.setdefault(name, []).append(reading)
-    if not readings_by_metric or not has_complete_metric:
+    if not readings_by_metric or not has_metric_of_all_samples:
         return "all metrics"
     *names, last = [
         name if len(readings) == len(READINGS) else f"{name} ({readings[0]})"

@@ -107,8 +107,9 @@ def _contradictions(report: Report) -> list[str]:
 
 
 def _missing_facts(report: Report, facts_type: type[Facts]) -> list[str]:
-    """Return the samples without the facts that their metrics are computed from."""
-    if not any(field.required for field in msgspec.structs.fields(facts_type)):
+    """Return the samples without the facts (`extra` in the file) that their metrics are computed from."""
+    metrics_need_facts = any(field.required for field in msgspec.structs.fields(facts_type))
+    if not metrics_need_facts:
         return []
     indexes = (index for index, sample in enumerate(report.samples) if sample.facts is msgspec.UNSET)
     return [f"$.samples[{index}].extra: missing" for index in indexes]

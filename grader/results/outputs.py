@@ -94,7 +94,7 @@ class Outputs:
                 raise UsageError(f"-o {name}: this run reads or writes that file itself; name another one.")
 
     def claim(self, stem: Path | None, source: str, *, judged: bool, scorer_file_ending: str = "") -> None:
-        """Claim the files of a run. Raises UsageError, which says what to do, if the run must not begin.
+        """Claim the files of a run, so that no other run writes them. Raises UsageError if this one must not begin.
 
         `source` is the name of the prediction file. `judged`: whether the run has a judge, or scores results again
         that had one. `scorer_file_ending` is the ending of the scorer's own file.

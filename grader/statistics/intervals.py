@@ -66,6 +66,7 @@ def one_sided_p_value(value: float, ci95: tuple[float, float], limit: float) -> 
     continuity: without the correction, 7 % of samples of 100 items with the true value 0.9 would reject 0.9, not 5 %.
     """
     end = ci95[1] if limit > value else ci95[0]
+    # An interval without width leaves no doubt.
     if end == value:
         return 0.5 if limit == value else 0.0
     if 0 < end < 1 and 0 < limit < 1:

@@ -45,11 +45,11 @@ def overall(run: Findings) -> Table:
 
 
 def _meaning(scorer: AnyScorer, name: str) -> str:
-    """Return the description of a metric: `pass@*` has that of every k, `SET` that of an accuracy of whole sets."""
+    """Return the description of a metric: one for all `pass@k`, one for all accuracies of sets (`pair_accuracy`)."""
     glossary = {**aggregates.GLOSSARY, **pass_at_k.GLOSSARY, **scorer.words.glossary}
     for_every_k = re.sub(r"(?<=[@^])[0-9]+$", "*", name)
-    set_accuracy = aggregates.SET if name.endswith("_accuracy") else ""
-    return glossary.get(name) or glossary.get(for_every_k) or set_accuracy
+    of_sets = aggregates.SET if name.endswith("_accuracy") else ""
+    return glossary.get(name) or glossary.get(for_every_k) or of_sets
 
 
 def _table(run: Findings, title: str, names: list[Column], rows: list[list[Cell]], groups: Sequence[str] = ()) -> Table:
@@ -74,6 +74,7 @@ def _metric_cells(report: Report, pair: Pair) -> list[Cell]:
     """Return the cells of a metric, after its names."""
     official, careful = pair
     metric = next(metric for metric in pair if metric is not None)
+    # Baselines are accuracies: group, or `all` -> name of the baseline -> value.
     chance = report.baselines.get(metric.group or "all", {}).get("chance") if metric.name == "accuracy" else None
     return [
         Cell(metrics={"official": official, "careful": careful}, chance=chance),

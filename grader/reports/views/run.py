@@ -137,7 +137,7 @@ def _other_answers(run: Findings) -> Iterator[Section]:
 
 
 def _agreement(run: Findings) -> Section:
-    """Return that the readings agree. It has no sentence if careful judges no sample."""
+    """Return that the readings agree. If careful judges no sample, nothing can agree: there is no sentence."""
     judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in run.report.samples)
     if not judged:
         return Section(parts=[])
@@ -182,7 +182,7 @@ def _differences_table(run: Findings, samples: Sequence[SampleResult], replies: 
 
 
 def _names_in_units(run: Findings) -> dict[str, str]:
-    """Return task -> name, of tasks that are judged together as one unit: `13, pass 2 of 4`."""
+    """Return task -> name, of tasks that are judged as one unit: `13, pass 2 of 4` of the circular question `13`."""
     names: dict[str, str] = {}
     for unit, members in run.items.items():
         qids = list(dict.fromkeys(sample.qid for sample in members))
@@ -293,6 +293,7 @@ def _unscored(run: Findings) -> Iterator[Section]:
         ],
         note="The worst case is all of them wrong, the best case all of them correct.",
     )
+    # `value_text` marks their values with a star, and shows a range if there is no value.
     signs = []
     if any(metric.value is not None for metric in metrics):
         signs.append("values with *")

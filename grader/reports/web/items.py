@@ -21,7 +21,7 @@ from grader.reports.questions import Gap
 from grader.reports.views.sample_rows import reply_of
 from grader.reports.web import images
 from grader.reports.why import about_official
-from grader.results import READINGS, Calls, Reading, SampleResult
+from grader.results import READINGS, Reading, SampleResult
 from grader.results.groups import by_observation, by_round, by_task
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _flatten(facts: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, 
 
 
 def _list_entry(item: dict[str, Any]) -> dict[str, object]:
-    """Return what lists and searches need of an item."""
+    """Return what lists and searches need of an item. Only one of two runs has `values`, only a unit has `rounds`."""
     names = ("name", "unit", "groups", "values", "rounds")
     return {name: item[name] for name in names if name in item} | {
         "blurb": _blurb(item["tasks"][0]),
@@ -271,7 +271,7 @@ def _sample(sample: SampleResult, run: PageRun, scorer: AnyScorer, replies: _Sho
     details = scorer.sample_details(sample)
     programs = run.material.programs.get(sample.qid, [])
     reply = reply_of(run.material.replies, sample)
-    call = sample.calls.first if isinstance(sample.calls, Calls) else None
+    call = sample.first_difference
     facts: dict[str, object] = {
         "qid": sample.qid,
         "sample": sample.sample,
@@ -293,7 +293,7 @@ def _sample(sample: SampleResult, run: PageRun, scorer: AnyScorer, replies: _Sho
 def _reading(
     reading: Reading, reply: str | None, replies: _ShownReplies, facts: list[tuple[str, str | bool | None]]
 ) -> dict[str, object]:
-    """Return a reading; its span is that in the shown reply. `facts`: what the scorer says of it."""
+    """Return a reading, with its span in the shown reply. `facts`: (name, value) from the scorer; None: unknown."""
     span = replies.shown_span(reply, reading.span) if reply is not None and isinstance(reading.span, tuple) else None
     return _without_empty(
         {

@@ -41,7 +41,7 @@ class MrBenFacts(Facts, frozen=True, kw_only=True, omit_defaults=True):
         return self.official != self.careful
 
     def row(self, reading: ReadingName) -> RowFacts:
-        """Return the data from which MR-Score is computed."""
+        """Return the data from which MR-Score is computed. It is `lost` if the server failed: there is no response."""
         facts = self.official if reading == "official" else self.careful
         predicted = None if facts.correctness is None else facts.correctness == CORRECT
         return RowFacts(

@@ -133,6 +133,7 @@ def mean_metrics(subjects: Sequence[SubjectMetrics]) -> SubjectMetrics:
 
 def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectMetrics, SubjectMetrics]:  # noqa: B008
     """Return the metrics if all unscored rows were wrong, and if all were right; no metric is lower in the second."""
+    # Unscored are a step or a reason that no judge decided, and lost rows: the model's server failed.
     # A right verdict on an incorrect solution could earn the step and the reason, too.
     without_unscored = counts._replace(step_unscored=0, reason_unscored=0, lost_correct=0, lost_incorrect=0)
     worst = without_unscored._replace(fn=counts.fn + counts.lost_correct, fp=counts.fp + counts.lost_incorrect)
@@ -235,7 +236,7 @@ def _metrics_with_signed_score(sums: NDArray[np.float64], weights: Weights) -> d
 
 
 def _interval(name: str, subjects: Sequence[Mapping[str, Stratum]], weights: Weights) -> Interval:
-    """Return the interval of the mean over subjects.
+    """Return the interval of the mean over `subjects` (each: metric -> stratum; empty: none of its rows is scored).
 
     With an MCC near 0, MR-Score is too high on average, because it replaces negative values by 0. Without this
     replacement it is too low if anything, and gives the lower end.

@@ -52,8 +52,10 @@ _STEP_WORDS = {f"step {number}": str(number) for number in range(30)}
 
 
 def parse_official(text: str) -> RawFields:
-    """Cut a response at the three headings; if a heading is not found, its field and the later ones are empty."""
-    # What stands before a heading is the field of the heading before it; the first text has none.
+    """Cut a response at the three headings. A field is empty if its heading, the next one or an earlier one is missing.
+
+    A field ends where the next heading begins: what stands before the first one is no field.
+    """
     texts_before: list[str] = []
     rest = text
     for heading in _HEADINGS:
@@ -145,12 +147,14 @@ def read_official(text: str, parser: Parser = "mr-ben") -> MrBenReading:
 def official_decision(reply: str) -> str:
     """Return the official decision text: all after the first `Final Decision:`, or `ERROR_PARSING`.
 
-    The official expressions match if an analysis follows the first reasoning, and a decision the first analysis.
+    The official expressions need an analysis anywhere behind the first reasoning, and a decision anywhere behind the
+    first analysis.
     """
     analysis, decision = "Student Error Reason Analysis:", "Final Decision:"
     reasoning_at = reply.find("Step-by-Step Reasoning:")
     has_analysis = 0 <= reasoning_at <= reply.rfind(analysis)
-    if not has_analysis or reply.rfind(decision) < reply.find(analysis):
+    has_decision = reply.find(analysis) <= reply.rfind(decision)
+    if not has_analysis or not has_decision:
         return PARSING_ERROR
     return reply[reply.find(decision) + len(decision) :].lstrip()
 

@@ -38,26 +38,28 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
     subjects = _kinds_of_subjects(before, after, subject)
     pairs = [_metric_pair(kinds, name, weights) for kinds in subjects]
     value = math.fsum(later - earlier for earlier, later in pairs) / len(pairs)
-    total = sum(kinds.total() for kinds in subjects)
+    questions = sum(kinds.total() for kinds in subjects)
     # All subjects have the same weight: scaled, the mean effect of all questions is the mean over subjects.
     effects = [
-        (total / len(subjects) * effect, repeats)
+        (questions / len(subjects) * effect, repeats)
         for kinds in subjects
         for effect, repeats in _effects(kinds, name, weights)
     ]
     lowest, highest = value_range(name, weights)
-    largest = highest - lowest
-    # With few questions, the effect of one can exceed the metric's range, because the metric is not linear.
-    scale = max(largest, *(abs(effect) for effect, _ in effects))
-    # Rounded, so that equal effects that are computed in another order stay equal in the test.
-    changes = [change for effect, repeats in effects for change in [round(effect / scale, 12)] * repeats]
+    # The test needs changes in [-1, 1]. The effect of one of few questions can exceed the metric's range, because the
+    # metric is not linear.
+    scale = max(highest - lowest, *(abs(effect) for effect, _ in effects))
+    changes: list[float] = []
+    for effect, repeats in effects:
+        # Rounded, so that equal effects that are computed in another order stay equal in the test.
+        changes += [round(effect / scale, 12)] * repeats
     return difference_from_changes(
         changes,
         value=value / 100,
         scale=scale / 100,
-        n=total,
+        n=questions,
         differing=sum(change != 0 for change in changes),
-        largest=largest / 100,
+        largest=(highest - lowest) / 100,
     )
 
 
@@ -82,7 +84,7 @@ def _kinds_of_subjects(before: Rows, after: Rows, subject: str | None) -> list[_
 def _question_kinds(before: Sequence[tuple[str, RowFacts]], after: Sequence[tuple[str, RowFacts]]) -> _Kinds:
     """Count the scored questions by their counts in both runs: questions with equal counts are interchangeable.
 
-    A row is scored in both runs or in none.
+    A row is scored in both runs or in none: `facts_of_both` makes it unscored in both.
     """
     first, second = counts_by_question(before), counts_by_question(after)
     scored = [question for question, counts in first.items() if question in second and counts.scored_rows]
@@ -120,7 +122,7 @@ class _Totals(NamedTuple):
 
     @classmethod
     def of_kinds(cls, kinds: _Kinds) -> Self:
-        """Add up the counts of a subject's questions."""
+        """Add up the counts of a subject's questions. `kinds`: (counts before, counts after) -> number of questions."""
         ordered = sorted(kinds)
         repeats = _matrix([kinds[kind] for kind in ordered])
         before, after = (repeats @ _matrix([kind[side] for kind in ordered]) for side in (0, 1))

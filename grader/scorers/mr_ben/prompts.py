@@ -7,6 +7,7 @@ The texts are from dvlab-research/Mr-Ben, script/utils.py (MIT License, copyrigh
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,7 +16,7 @@ from grader.errors import InputError
 from grader.models.prompt import Sampling
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 SAMPLING = Sampling(temperature=0.0, top_p=0.9)
@@ -115,14 +116,13 @@ def load_demonstrations(place: Path) -> dict[str, list[Mapping[str, Any]]]:
     """Read the demonstrations beside the subject files, by fine subject; raises InputError."""
     path = (place if place.is_dir() else place.parent) / DEMONSTRATIONS
     try:
-        by_subject = msgspec.json.decode(path.read_bytes(), type=dict[str, list[dict[str, Any]]])
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, list[Mapping[str, Any]]])
     except OSError as error:
         raise InputError(
             [f"--shots: {path} cannot be read: {error.strerror}; the benchmark's repository has it"]
         ) from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError([f"{path}: {error}; expected {{subject: [demonstrations]}}"]) from error
-    return {subject: list(demonstrations) for subject, demonstrations in by_subject.items()}
 
 
 def demonstrations_for(

@@ -71,7 +71,7 @@ def credit_official(gold: GoldRow, reading: MrBenReading, reply: str | None) -> 
 
 
 def credit_careful(gold: GoldRow, reading: MrBenReading, decision: str | None) -> Credit:
-    """Return the credit that an attentive grader gives; `decision` is that of `careful_decision`, None if missing.
+    """Return the credit of an attentive grader; without the judge's `decision` (None), parts are unscored (None).
 
     For coding the judge decides on place and reason together; a line equal to the gold one earns the step by itself.
     """

@@ -105,10 +105,10 @@ def _without_careful_facts(sample: SampleResult) -> SampleResult:
 
 def _sample(reply: Response, answer: JudgeReply | None) -> SampleResult:
     """Return the result of a response; `answer` is the judge's, None if it was not asked."""
-    judge_text = None
-    if answer is not None:
-        # A reply without a decision, too: the official scorer reads any.
-        judge_text = answer.text if answer.text is not None else answer.unreadable
+    judge_text = None if answer is None else answer.text
+    if answer is not None and judge_text is None:
+        # The official scorer also reads a reply that has no decision for the careful one.
+        judge_text = answer.unreadable
     official = _official_credit(reply, judge_text)
     careful = mr_ben.credit_careful(reply.gold, reply.careful, _decision(answer))
     judge_error = "" if answer is None else answer.error

@@ -53,7 +53,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     def load_scorer_rows(
         self, declared: MrBenBenchmark, split: str, source: Path | PredictionFile | None
     ) -> Rows | None:
-        """Load the subject files that exist, or return the rows of an official result file."""
+        """Load the subject files that exist, or return the rows of an official result file; None: another file."""
         if isinstance(source, PredictionFile):
             rows = source.benchmark_rows
             return tasks.from_tables(rows, source.name) if isinstance(rows, dict) else None
@@ -204,7 +204,7 @@ def _run_weights(report: Report) -> Weights:
 
 
 def _parts_of_reading(facts: ReadingFacts, gold: str | None) -> list[tuple[str, str | bool | None]]:
-    """Return what a reading found, by field; step and reason do not apply to a correct solution."""
+    """Return (field, what a reading found; None: not read, or not judged). A correct solution has no step or reason."""
     applies = gold != "correct"
     step, reason = (facts.step, facts.reason) if applies else ("n/a", "n/a")
     return [("answer", facts.correctness), ("step", step), ("reason", reason)]
