@@ -233,9 +233,9 @@ def _aggregate(
 
 
 def _f1(first: _Aggregate, second: _Aggregate) -> _Aggregate:
-    """Return F1 = 2 a b / (a + b) as a weighted sum of the two means, a and b; 0 if both are 0.
+    """Return F1 = 2 a b / (a + b) of two means, a and b; 0 if both are 0.
 
-    Its derivative by a is 2 (b / (a + b))^2, and a and b times their derivatives add up to F1.
+    It is the sum of a and b, weighted with its derivatives by them: 2 (b / (a + b))^2 and 2 (a / (a + b))^2.
     """
     total = first.value + second.value
     slopes = [2 * (other.value / total) ** 2 if total else 0.0 for other in (second, first)]

@@ -80,7 +80,10 @@ def _row(
 
 
 def _add_options(row: Row, recorded_task: RecordedTask, letters: str, column: str) -> bool:
-    """Add the options to a row, in one column or in those of the letters; return whether it has those it needs."""
+    """Add the options to a row, in one column or one for each letter; return whether it has those it needs.
+
+    `recorded_task` has the options that the row's own columns have, too.
+    """
     if column and column not in row and recorded_task.options:
         row[column] = [*recorded_task.options.values()]
     if not letters:
@@ -95,13 +98,14 @@ def _add_options(row: Row, recorded_task: RecordedTask, letters: str, column: st
 def _add_answer(row: Row, recorded_task: RecordedTask, benchmark: Benchmark, *, has_letters: bool) -> bool:
     """Add the gold answer to a row; return whether the row has a column with it, or the benchmark declares none.
 
-    The number of the right option becomes its letter, unless the declaration says that answers are numbers.
+    A number in the column becomes the letter of this option (`RecordedTask.gold`), unless the declaration says that
+    answers are numbers.
     """
     column = getattr(benchmark.columns, "answer", None)
     if not column:
         return True
     is_present = column in row
-    has_letter_answers = has_letters and getattr(benchmark, "answer_from", None) is None
-    if not is_present or (has_letter_answers and isinstance(row[column], int)):
+    must_be_letter = has_letters and getattr(benchmark, "answer_from", None) is None
+    if not is_present or (must_be_letter and isinstance(row[column], int)):
         row[column] = recorded_task.gold or None
     return is_present or row[column] is not None

@@ -320,7 +320,7 @@ class Scorer(ABC, Generic[B, T]):
     def complete(
         self, declared: B, rows: Rows, tasks: dict[str, T], predicted: Iterable[str] | None
     ) -> tuple[dict[str, T], list[str]]:
-        """Return the tasks with those that the rows lack, and what a reader of the report must know about the data.
+        """Return the tasks, with those that are made from them (rotated options), and notes on the data for reports.
 
         `predicted`: the ids that have predictions; None: add all tasks that a model can be asked about.
         """
@@ -407,6 +407,7 @@ class Scorer(ABC, Generic[B, T]):
 
         Raises NothingPairedError if the sides share no observation.
         """
+        # None: the name is that of another metric.
         main_metric = aggregates.compare_main_metric(before, after, name, group)
         if main_metric is not None:
             return main_metric

@@ -94,7 +94,7 @@ def metric_without_value(name: str, group: str | None) -> Metric:
 
 
 def metric(name: str, reading: ReadingName, group: str | None, observations: list[Observation]) -> Metric | None:
-    """Return the mean over scored observations, with bounds if something is unscored; None if nothing is scored.
+    """Return the mean over scored observations in percent, with bounds if something is unscored; None if all is.
 
     The value is never outside of its bounds; where they coincide, it is known.
     """
@@ -121,7 +121,7 @@ def metric(name: str, reading: ReadingName, group: str | None, observations: lis
 
 
 def _scored_values(observations: list[Observation]) -> list[tuple[float, Observation]]:
-    """Return the values of scored observations; of all, if low equals high in each: nothing unscored matters."""
+    """Return the values of the scored observations; of all, if nothing unscored changes one (low equals high)."""
     if all(one.low == one.high for one in observations):
         return [(one.low, one) for one in observations]
     return [(one.value, one) for one in observations if one.value is not None]
@@ -165,8 +165,8 @@ def weight_observations(
 
     Their values can be outside of [0, 1].
     `bound_weights`: the weights of low and high, which count all samples of an observation.
-    `value_weights`: the weights of the values, which count the scored samples; without them, each
-    observation is scored as a whole or not at all.
+    `value_weights`: the weights of the values, which count the scored samples; None: those of the bounds, and 0 for an
+    unscored observation.
     """
     value_weights = value_weights or [
         0 if one.value is None else weight for one, weight in zip(observations, bound_weights, strict=True)
@@ -198,7 +198,7 @@ def values_by_round(report: Report, observe: Observe, reading: ReadingName) -> d
     An item whose value is not the mean of its rounds (pass@3) has this value alone.
     """
     values: dict[str, list[float]] = {}
-    for item, members in in_group(report, None).items():
+    for item, members in in_group(report, group=None).items():
         value = observe(members, reading)
         if value is None:
             continue

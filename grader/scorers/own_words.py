@@ -87,8 +87,8 @@ class OwnWords:
         last_line = body.rpartition("\n")[2]
         if _GOES_ON.search(last_line.lower()):
             return True
-        before_end = last_line[:-1] + "x"  # the end of the text is no boundary
-        return len(body) > _LONG_TEXT and BOUNDARY.search(before_end) is not None
+        # With a letter in its last place, the line can have a boundary only before its end.
+        return len(body) > _LONG_TEXT and BOUNDARY.search(last_line[:-1] + "x") is not None
 
     @cached_property
     @heuristic(per_100_000=13, when_disabled=False)
@@ -128,7 +128,8 @@ class OwnWords:
 def own_words(raw: str, question: str = "", *, answers: re.Pattern[str] | None = None) -> OwnWords:
     """Return what a reply says to its question.
 
-    `answers`: a pattern; only behind its first match, a heading begins another question.
+    `answers`: a pattern of an answer's heading, for replies that quote their question before they answer: what looks
+    like another question counts as one only behind the first match.
     """
     # Only the end is read. Blanks stand for what is skipped, so that positions stay those of `raw`.
     skipped = max(0, len(raw) - LONGEST_WITH_REASONING)
@@ -174,16 +175,17 @@ _SAME_QUESTION = 0.9
 
 
 def without_other_questions(text: str, question: str, answers: re.Pattern[str] | None = None) -> str:
-    """Blank other questions with their answers. The part behind a repetition of this question stays, else the first.
+    """Blank other questions with their answers. What stays is behind a repetition of this question, else before all.
 
-    With `answers`, only headings behind its first match count.
+    `answers`: see `own_words`.
     """
     start = 0
     if answers is not None:
         answer = answers.search(text.lower())
         start = answer.end() if answer else len(text)
-    headings = [*((m.start(), m.end()) for m in wordings.ASKS.finditer(text.lower(), start))]
-    headings += [(m.start(), m.start()) for m in wordings.ASKS_ANEW.finditer(text, start)]
+    headings = [*(match.span() for match in wordings.ASKS.finditer(text.lower(), start))]
+    # These questions have no heading: an empty one stands for it.
+    headings += [(match.start(), match.start()) for match in wordings.ASKS_ANEW.finditer(text, start)]
     if not headings:
         return text
     first, last = _span_of_question(text, question, sorted(headings))
@@ -221,9 +223,9 @@ def _begins_with_question(piece: str, question_words: frozenset[str]) -> bool:
 _ROW = Pattern(r"[ \t]*[-*+\u2022][ \t]|[^|\n]*\|")
 """A line of a list or a table."""
 _BULLET = Pattern(r"[ \t]*(?:[-*+>#]+[ \t]+){1,3}")
-_LIST_MARK = Pattern(r"[ \t]*(?:[-*+>#]+[ \t]+|\(?\d{1,2}[.)](?=[ \t*])[ \t]*){1,3}")
+_BULLET_OR_NUMBER = Pattern(r"[ \t]*(?:[-*+>#]+[ \t]+|\(?\d{1,2}[.)](?=[ \t*])[ \t]*){1,3}")
 _ITEM = r"[ \t]*+(?:[-*#]+[ \t]*+)?\(?\d{1,2}[.)][ \t*]"
-_NUMBERED = Pattern(rf"(?:\A|\n){_ITEM}[^\n]*\n(?:[^\n]*\n){{0,8}}?{_ITEM}")
+_NUMBERED_ITEMS = Pattern(rf"(?:\A|\n){_ITEM}[^\n]*\n(?:[^\n]*\n){{0,8}}?{_ITEM}")
 """Two numbered items: "42. I hope this helps" is no item."""
 
 
@@ -231,7 +233,7 @@ def sentences_in(text: str) -> list[tuple[int, int]]:
     """Return the spans of a text's sentences, without list marks and blanks around them."""
     spans: list[tuple[int, int]] = []
     start = 0
-    marks = _LIST_MARK if _NUMBERED.search(text) else _BULLET
+    marks = _BULLET_OR_NUMBER if _NUMBERED_ITEMS.search(text) else _BULLET
     for end in [*(boundary.end() for boundary in BOUNDARY.finditer(text)), len(text)]:
         is_line_start = not start or text[start - 1] == "\n"
         mark = marks.match(text, start) if is_line_start else None

@@ -119,7 +119,7 @@ def _containers(reply: OwnWords) -> Iterator[Claim]:
     if "<" in text or "[" in text:
         containers += _tags(text)
     if ":" in text and ("{" in text or '"' in text):
-        matches = deque(_FIELD.finditer(text), _MAX_CLAIMS)
+        matches = deque(_FIELD.finditer(text), maxlen=_MAX_CLAIMS)
         containers += [claim for match in matches if (claim := _json_field(match, text)) is not None]
     end = -1
     for claim in sorted(containers, key=lambda claim: (claim.outer_span[0], -claim.outer_span[1])):
@@ -134,20 +134,20 @@ def _containers(reply: OwnWords) -> Iterator[Claim]:
 def _boxes(text: str) -> list[Claim]:
     """Return the boxes; those with only "and", a comma or "x =" between them are one answer."""
     boxes: list[Claim] = []
-    for match in deque(_BOX.finditer(text), _MAX_CLAIMS):
+    for match in deque(_BOX.finditer(text), maxlen=_MAX_CLAIMS):
         start, end = match.end(), _closing_position(text, match.end() - 1)
         if end is None:
             boxes.append(Claim("container", "boxed", start, len(text), (match.start(), len(text)), is_cut=True))
             continue
         box = Claim("container", "boxed", start, end, (match.start(), end + 1))
         if boxes and _JOIN.fullmatch(text, boxes[-1].outer_span[1], match.start()):
-            box = _one_answer(boxes.pop(), box)
+            box = _join_boxes(boxes.pop(), box)
         boxes.append(box)
     return boxes
 
 
-def _one_answer(first: Claim, second: Claim) -> Claim:
-    """Return two boxes, of which the first can be several already, as one claim."""
+def _join_boxes(first: Claim, second: Claim) -> Claim:
+    """Return one claim for two boxes that are one answer; the first can already be the claim of several boxes."""
     parts = first.parts or ((first.start, first.end),)
     return second._replace(
         outer_span=(first.outer_span[0], second.outer_span[1]), parts=(*parts, (second.start, second.end))
@@ -196,11 +196,13 @@ def _json_field(match: re.Match[str], text: str) -> Claim | None:
 
 
 def _marks(reply: OwnWords) -> Iterator[Claim]:
+    """Yield what stands behind `####` or `[答案]` on its line."""
     text = reply.text
     if "####" not in text and "答案" not in text:
         return
-    for mark in deque(_MARK.finditer(text), _MAX_CLAIMS):
-        yield Claim("mark", "mark", *mark.span(mark.lastgroup or ""), mark.span())
+    for mark in deque(_MARK.finditer(text), maxlen=_MAX_CLAIMS):
+        start, end = mark.span(mark.lastgroup or "")
+        yield Claim("mark", rule="mark", start=start, end=end, outer_span=mark.span())
 
 
 # --- declarations, choices, conclusions ------------------------------------------------------------------------------
@@ -213,7 +215,7 @@ _QUOTED = Pattern(r"[\"'`]([^\"'`\n]{1,200})[\"'`](?=[\s.,;!*]|$)")
 def _declarations(reply: OwnWords) -> Iterator[Claim]:
     """Yield what stands behind "the answer is", unless it is asked, supposed or under a condition."""
     lower = reply.unmarked_lower
-    for form in deque(wordings.DECLARES.finditer(lower), _MAX_CLAIMS):
+    for form in deque(wordings.DECLARES.finditer(lower), maxlen=_MAX_CLAIMS):
         content = _content_after(reply, form.end())
         before = lower[max(0, form.start() - WORDS_BEFORE) : form.start()]
         if content is None or wordings.SUPPOSED.search(before) or _is_unreal(lower, form, _CONDITION):
@@ -228,7 +230,7 @@ def _declarations(reply: OwnWords) -> Iterator[Claim]:
 
 def _declarations_with_content_before(reply: OwnWords) -> Iterator[Claim]:
     """Yield the last sentence before "is the answer"."""
-    for form in deque(wordings.DECLARED.finditer(reply.unmarked_lower), _MAX_CLAIMS):
+    for form in deque(wordings.DECLARED.finditer(reply.unmarked_lower), maxlen=_MAX_CLAIMS):
         if span := _content_before(reply, form.start(), _SUBJECT):
             yield Claim("declaration", "declaration", *span, (span[0], form.end()), is_before=True)
 
@@ -240,16 +242,17 @@ def _choices(reply: OwnWords, after: int) -> Iterator[Claim]:
     )  # fmt: skip
     for pattern, form in kinds:
         is_correction = pattern is wordings.CORRECTS  # "A, or rather B": it replaces an earlier answer
-        for words in deque(pattern.finditer(reply.unmarked_lower, after), _MAX_CLAIMS):
+        for words in deque(pattern.finditer(reply.unmarked_lower, after), maxlen=_MAX_CLAIMS):
             content = _content_after(reply, words.end())
             if content is not None and content[0] < content[1]:
-                outer_span = words.start(), content[1]
-                yield Claim(form, form, *content, outer_span, is_final=is_correction)
+                start, end = content
+                outer_span = words.start(), end
+                yield Claim(form, rule=form, start=start, end=end, outer_span=outer_span, is_final=is_correction)
 
 
 def _choices_with_content_before(reply: OwnWords, after: int) -> Iterator[Claim]:
     """Yield the last sentence before each "is correct" that stands behind the position `after`."""
-    for words in deque(wordings.CHOSEN.finditer(reply.unmarked_lower, after), _MAX_CLAIMS):
+    for words in deque(wordings.CHOSEN.finditer(reply.unmarked_lower, after), maxlen=_MAX_CLAIMS):
         span = _content_before(reply, words.start(), _CLAUSE)
         if span and not _is_unreal(reply.unmarked_lower, words, _CLAUSE):
             yield Claim("choice", "choice", *span, (span[0], words.end()), is_before=True)
@@ -266,8 +269,8 @@ def _content_after(reply: OwnWords, form_end: int) -> tuple[int, int] | None:
     """Return the span of what follows a form, up to the end of the sentence or quotation; None if it is a question."""
     opening = _OPENS.match(reply.unmarked_lower, form_end)
     start = opening.end() if opening else form_end
-    quoted = _QUOTED.match(reply.text, start - 1) if start > form_end else None  # the opening has its first mark
-    if quoted:
+    has_opening = start > form_end  # its last character can be the first mark of a quotation
+    if has_opening and (quoted := _QUOTED.match(reply.text, start - 1)):
         return quoted.span(1)
     stop = _END.search(reply.unmarked_lower, start, start + _MAX_LENGTH + 1)
     if stop and stop[0] == "?":
@@ -316,12 +319,15 @@ def fields(reply: OwnWords) -> dict[str, list[Claim]]:
 
 
 def _headings(lower: str) -> list[re.Match[str]]:
-    """Return the headings in order. A short name ("Reason") counts only without a full one ("Error Reason")."""
+    """Return the headings in order. A short name ("Reason") counts only without a full one ("Error Reason").
+
+    A heading's `lastgroup` is its field, with `_short` behind it for a short name.
+    """
     # Of two headings with one end, that of a whole line counts: it begins with the marks before the name.
     patterns = (wordings.FIELDS_INLINE, wordings.FIELDS)
     by_end = {match.end(): match for pattern in patterns for match in pattern.finditer(lower)}
-    with_full_name = {match.lastgroup for match in by_end.values()} & {"verdict", "step", "reason"}
-    headings = [m for m in by_end.values() if m.lastgroup in with_full_name or _field_name(m) not in with_full_name]
+    full_names = {match.lastgroup for match in by_end.values()} & {"verdict", "step", "reason"}
+    headings = [m for m in by_end.values() if m.lastgroup in full_names or _field_name(m) not in full_names]
     return sorted(headings, key=lambda heading: heading.start())
 
 

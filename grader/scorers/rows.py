@@ -31,14 +31,18 @@ def rows_of(
     *,
     wanted: ColumnSet | None = None,
 ) -> Rows:
-    """Load the rows of a split. `given` is the path of `--data`; `wanted` and the errors are those of `load`."""
+    """Load the rows of a split; the errors are those of `load`. `given` is the path of `--data`.
+
+    `wanted`: the columns that the rows have; None: only those that scoring uses.
+    """
     rows = scorer.load_scorer_rows(benchmark, split, given)
     if rows is not None:
         return rows
     columns = benchmark.scored_columns(split)
     if columns is not None:
-        more = (derived.source for derived in benchmark.derived.values())
-        columns = [*columns, *more, *(name for sets in benchmark.together.values() for name in sets.columns)]
+        of_groupings = (derived.source for derived in benchmark.derived.values())
+        of_sets = (name for sets in benchmark.together.values() for name in sets.columns)
+        columns = [*columns, *of_groupings, *of_sets]
     return load(benchmark, split, protocol, given, columns, wanted=wanted)
 
 

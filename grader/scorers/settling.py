@@ -45,6 +45,7 @@ class Settled(NamedTuple, Generic[Value]):
 
     claim: Claim
     value: Value | None
+    """None: the claim is a form that says nothing."""
     is_contradicted: bool = False
     """Whether an earlier claim has another value, and is not replaced."""
 
@@ -121,7 +122,7 @@ def settle_fields(
     """Return the claim of a review's field that counts; None if no claim has a value.
 
     1. Claims of the field before a withdrawal do not count, if others follow it.
-    2. If the last claim has no value but should have one, the field says nothing: it is returned with the value None.
+    2. If the last claim has none, but must have one (`_needs_value`), the field says nothing: its value is None.
     3. If the last claim with a value is withdrawn behind it, the prose behind the withdrawal counts.
     4. Else this claim counts; without one, the prose.
     """
@@ -148,14 +149,15 @@ def _after_withdrawal(reply: OwnWords, field_claims: list[Claim]) -> list[Claim]
 
 
 def _start_behind_declaration(reply: OwnWords, declaration: Claim) -> int:
-    """Return where the prose begins that is read in place of a declaration without a value.
+    """Return where the prose begins that is read because a declaration has no value.
 
-    It is behind the declaration, whose content on the same line has no value; content on the next line is prose itself.
+    Usually behind the declaration. But its content is read as prose if it stands on the next line, and its sentence if
+    it denies something: "The answer is not listed, but it is closest to B."
     """
-    if declaration.is_denied:  # "The answer is not listed, but it is closest to B.": its own sentence, too
+    if declaration.is_denied:
         return max((start for start, _ in reply.sentences if start <= declaration.start), default=0)
-    is_on_next_line = "\n" in reply.text[declaration.outer_span[0] : declaration.start]
-    return declaration.start if is_on_next_line else declaration.outer_span[1]
+    words_of_form = reply.text[declaration.outer_span[0] : declaration.start]
+    return declaration.start if "\n" in words_of_form else declaration.outer_span[1]
 
 
 def _settle_prose(
@@ -183,8 +185,8 @@ def _settle_prose(
     return None
 
 
-def _are_same(valued: list[Settled[Value]], is_same_value: Callable[[Value, Value], bool]) -> bool:
-    return all(is_same_value(settled.value, valued[-1].value) for settled in valued)  # type: ignore[arg-type]
+def _are_same(with_value: list[Settled[Value]], is_same_value: Callable[[Value, Value], bool]) -> bool:
+    return all(is_same_value(settled.value, with_value[-1].value) for settled in with_value)  # type: ignore[arg-type]
 
 
 def _forms_with_value(
@@ -218,13 +220,13 @@ def _is_undecided(reply: OwnWords, claim: Claim) -> bool:
 
 
 def _last(
-    reply: OwnWords, valued: list[Settled[Value]], is_same_value: Callable[[Value, Value], bool]
+    reply: OwnWords, with_value: list[Settled[Value]], is_same_value: Callable[[Value, Value], bool]
 ) -> Settled[Value]:
     """Return the last claim with a value, and whether it is contradicted."""
-    last = valued[-1]
+    last = with_value[-1]
     is_contradicted = any(
         not is_same_value(earlier.value, last.value) and not _replaces(reply, last.claim, earlier.claim)  # type: ignore[arg-type]
-        for earlier in valued[:-1]
+        for earlier in with_value[:-1]
     )
     return last._replace(is_contradicted=is_contradicted)
 
@@ -235,25 +237,26 @@ _WORDS_IN_COMMON = 2
 
 
 def _answers_to_question(
-    reply: OwnWords, valued: list[Settled[Value]], is_same_value: Callable[[Value, Value], bool]
+    reply: OwnWords, with_value: list[Settled[Value]], is_same_value: Callable[[Value, Value], bool]
 ) -> list[Settled[Value]]:
     """Leave out answers to other questions: demonstrations before this one, inventions and summaries behind it.
 
     An answer is to this question if the words before it are from the question, or if it continues such an answer. If no
     answer has words of the question, and there are three or more, the last one counts.
     """
-    if _are_same(valued, is_same_value):
-        return valued
+    if _are_same(with_value, is_same_value):
+        return with_value
     question_words = frozenset(_TOKEN.findall(reply.question.lower()))
-    starts = [0, *(settled.claim.outer_span[1] for settled in valued)]
-    before = [reply.lower[start : settled.claim.outer_span[0]] for start, settled in zip(starts, valued, strict=False)]
+    ends = [settled.claim.outer_span[1] for settled in with_value]
+    starts = [settled.claim.outer_span[0] for settled in with_value]
+    before = [reply.lower[end:start] for end, start in zip([0, *ends[:-1]], starts, strict=True)]
     overlaps = [len(question_words & set(_TOKEN.findall(words))) for words in before]
     if max(overlaps) < _WORDS_IN_COMMON:
-        is_list_of_answers = len(valued) > 2 and not any(map(_is_reasoning, before))
-        return valued[-1:] if is_list_of_answers else valued
+        is_list_of_answers = len(with_value) > 2 and not any(map(_is_reasoning, before))
+        return with_value[-1:] if is_list_of_answers else with_value
     answers: list[Settled[Value]] = []
     is_answer = False
-    for settled, words, overlap in zip(valued, before, overlaps, strict=True):
+    for settled, words, overlap in zip(with_value, before, overlaps, strict=True):
         names_question = overlap >= _WORDS_IN_COMMON or (overlap > 0 and _is_reasoning(words))
         is_answer = names_question or (is_answer and _is_on_same_question(words))
         if is_answer:
