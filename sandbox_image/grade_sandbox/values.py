@@ -214,7 +214,8 @@ class Writer:
         numbers: list[int] = []
         by_value = self._numbers
         for value in values:
-            # `node_number` does the same. Looking here first saves a call for most items of long lists.
+            # `node_number` does the same. Looking here first saves a call for most items of long lists. Where there are
+            # special atoms, the context is asked about each text.
             cls = type(value)
             is_quick = cls is int or (cls is str and not self._has_special_atoms)
             number = by_value.get((cls, value)) if is_quick else None
@@ -322,8 +323,8 @@ def is_user_class(cls: type[Any]) -> bool:
     namesake: Any = module
     for part in cls.__qualname__.split("."):
         namesake = getattr(namesake, part, None)
-    # The classes of the remaining modules themselves are found there. A program's class is in no module, even if it has
-    # the name of one, because the program's globals belong to none.
+    # Python's and the sandbox's own classes are found in their modules. A program's class is in no module, whatever
+    # module it names, because the program's globals belong to none.
     is_in_its_module = namesake is cls
     return not is_in_its_module and bool(cls.__flags__ & _IS_HEAP_TYPE)
 
@@ -373,6 +374,7 @@ class Reader:
         self._nodes = _parse_nodes(text)
         self._values: list[Any] = [_MISSING] * len(self._nodes)
         self._depths = [0] * len(self._nodes)
+        """How deep a tuple or the like, which cannot change, nests others of this sort; 0 for any other value."""
 
     def read(self, existing: Sequence[Any] = ()) -> Any:
         """Return the value of the message; raises MalformedError.
@@ -454,9 +456,10 @@ class Reader:
 
         A message cannot change the type of an object: where it has another one, the node stands for a new object.
         """
-        last_part = self._parts(0)[-1]
+        # Node 0 is a reply. Its last part has what the call could change: see `Reply.mutables`.
+        mutables = self._parts(self._parts(0)[-1])
         by_number = {}
-        for number, value in zip(self._parts(last_part), existing, strict=True):
+        for number, value in zip(mutables, existing, strict=True):
             kind = self._nodes[number][0]
             # `numbers` is a shorter way to write a list.
             kind = "list" if kind == "numbers" else kind
@@ -513,7 +516,7 @@ _EXACT_TEXTS: dict[type[Any], Callable[[Any], Any]] = {float: float.hex, complex
 
 
 def _write_int(writer: Writer, value: int) -> Content:
-    """Write a large integer as a text; from 64 bits on in hexadecimal, because Python limits long decimal texts."""
+    """Write a large integer as a text (see `_SMALL`), from 64 bits on in hexadecimal: Python limits decimal ones."""
     if -_SMALL < value < _SMALL:
         return value
     hexadecimal_digits = value.bit_length() // 4
@@ -742,7 +745,8 @@ MAX_NAME = 200
 def _make_error(reader: Reader, content: Content) -> BaseException:
     """Make an exception from what `_write_error` returns; it gets a new class if the reader does not have its own."""
     family, name, (arguments_node, *member_nodes), member_names = content
-    cls = KNOWN.get(family[1:]) if _text(family).startswith(".") else reader.context.classes.get(family)
+    is_of_python = _text(family).startswith(".")
+    cls = KNOWN.get(family[1:]) if is_of_python else reader.context.classes.get(family)
     if not (isinstance(cls, type) and issubclass(cls, BaseException)) or type(reader[arguments_node]) is not tuple:
         raise MalformedError("an invalid exception")
     if _text(name) != cls.__name__:
@@ -811,8 +815,8 @@ def _class_attributes(cls: type[Any]) -> dict[str, Any]:
 
 
 def _make_tree(reader: Reader, content: Content) -> Tree:
-    """Make a Tree without its attributes; `content` is what `_write_tree` returns."""
-    name, length = content[0], content[3]
+    """Make a Tree without its attributes: they are filled later."""
+    name, _nodes, _member_names, length = content
     if length is not None and not 0 <= _integer(length) < sys.maxsize:
         raise MalformedError("an invalid length")
     members = {} if length is None else {"__len__": lambda self: length}
@@ -865,6 +869,7 @@ def _is_numpy_value(value: Any) -> bool:
 
 
 def _write_array(writer: Writer, value: Any) -> Content:
+    """Write an array as its type, its shape, its bytes, and the nodes of its items (only of objects, "O")."""
     shape = list(value.shape)
     if value.dtype.kind == "O":
         return ["O", shape, "", writer.node_numbers(value.ravel().tolist())]
@@ -897,9 +902,10 @@ def _make_array(reader: Reader, content: Content) -> Any:
 
 
 def _fill_array(reader: Reader, value: Any, content: Content) -> None:
-    if content[0] == "O":
-        values = reader.values(content[3])
-        for at in range(value.size):
+    name, _shape, _data, parts = content
+    if name == "O":
+        values = reader.values(parts)
+        for at in range(value.size):  # one by one: NumPy would take a list among them for a row
             value.flat[at] = values[at]
     else:
         value[...] = _make_array(reader, content)
@@ -957,8 +963,9 @@ def _write_index(writer: Writer, value: Any) -> Content:
 def _make_index(reader: Reader, content: Content) -> Any:
     import pandas
 
-    values, dtype = _read_column(reader, content[0], content[1][0])
-    return pandas.Index(values, dtype=dtype, name=reader[content[1][1]])
+    dtype_name, (values_node, name_node) = content
+    values, dtype = _read_column(reader, dtype_name, values_node)
+    return pandas.Index(values, dtype=dtype, name=reader[name_node])
 
 
 def _write_series(writer: Writer, value: Any) -> Content:
@@ -969,9 +976,9 @@ def _write_series(writer: Writer, value: Any) -> Content:
 def _make_series(reader: Reader, content: Content) -> Any:
     import pandas
 
-    values, dtype = _read_column(reader, content[0], content[1][0])
-    name, index = reader[content[1][1]], _look_up_index(reader, content[1][2])
-    return pandas.Series(values, dtype=dtype, name=name, index=index)
+    dtype_name, (values_node, name_node, index_node) = content
+    values, dtype = _read_column(reader, dtype_name, values_node)
+    return pandas.Series(values, dtype=dtype, name=reader[name_node], index=_look_up_index(reader, index_node))
 
 
 def _look_up_index(reader: Reader, number: Any) -> Any:
@@ -990,12 +997,12 @@ def _write_frame(writer: Writer, value: Any) -> Content:
 def _make_frame(reader: Reader, content: Content) -> Any:
     import pandas
 
-    # The first part is empty: a table has no type, as its columns have.
-    _, nodes = content
+    _no_type, nodes = content
     index, names = (_look_up_index(reader, number) for number in nodes[:2])
     columns = reader.values(nodes[2:])
     if len(columns) != len(names) or not all(isinstance(column, pandas.Series) for column in columns):
         raise MalformedError("an invalid table")
+    # The columns get their names last, because several may have the same one.
     frame = pandas.DataFrame({at: column.array for at, column in enumerate(columns)}, index=index)
     frame.columns = names
     return frame

@@ -67,7 +67,7 @@ class _Channel:
         # No socket object: creating one writes to forty more memory pages, and each costs a page fault after a fork.
         self._fd = fd
         self._received, self._waiting = memoryview(b""), bytearray()
-        self._is_writing, self._flushed = False, monotonic()
+        self._is_writing, self._last_flush = False, monotonic()
 
     def receive(self, count: int) -> memoryview:
         """Return at most so many bytes; none at the end of the stream."""
@@ -80,7 +80,7 @@ class _Channel:
     def send(self, data: bytes) -> None:
         """Send a message, at the latest before the next call is waited for."""
         self._waiting += struct.pack(">I", len(data)) + data
-        if len(self._waiting) > BUFFER or monotonic() - self._flushed > LATEST_SECONDS:
+        if len(self._waiting) > BUFFER or monotonic() - self._last_flush > LATEST_SECONDS:
             self.flush()
 
     def flush(self) -> None:
@@ -89,7 +89,7 @@ class _Channel:
         view, self._waiting = memoryview(self._waiting), bytearray()
         while view:
             view = view[os.write(self._fd, view) :]
-        self._is_writing, self._flushed = False, monotonic()
+        self._is_writing, self._last_flush = False, monotonic()
 
     def finish(self) -> None:
         """Send what waits, and an empty message, because the time is up; called by the handler of a signal.
@@ -127,12 +127,12 @@ class Program(values.Context):
         """The names of the program."""
         exec(compile(spec["signature"], SIGNATURE, "exec", dont_inherit=True), self.namespace)
         to_write = {name for name in spec["stubs"] if isinstance(self.namespace.get(name), type)}
-        given = [name for name in spec["classes"] if name.partition(".")[0] not in to_write]
-        signature_classes = user_classes(given, self.namespace)
+        others = [name for name in spec["classes"] if name.partition(".")[0] not in to_write]
+        signature_classes = user_classes(others, self.namespace)
         exec(compile(spec["source"], "<candidate>", "exec", dont_inherit=True), self.namespace)
-        classes = signature_classes | user_classes(given, self.namespace)
+        classes = signature_classes | user_classes(others, self.namespace)
         super().__init__(classes)
-        # Objects of both classes are sent under one name if the program defines a class of the signature again.
+        # If the program defines a class of the signature again, objects of both are sent under its name.
         self.names = {cls: name for table in (signature_classes, classes) for name, cls in table.items()}
         self._resident_names: set[str] = set()
         """The names of the classes whose objects stay here, and are sent by their numbers."""
@@ -180,11 +180,11 @@ class Program(values.Context):
         return "function", self._object_number(value)
 
     def value_of(self, kind: str, content: "Any") -> "Any":
-        # The content is the number of an answer, the number or the name of a function, or [number of an object, ...].
         if kind == "answer":
             return self.answers[content]
         if kind == "function" and isinstance(content, str):
             return self.namespace[content]
+        # A function that the program has returned has a number. Of an object, the number comes first: see `node_of`.
         return self._objects[content[0] if kind == "remote" else content]
 
     def note_class(self, name: str, value: "Any") -> None:
@@ -235,7 +235,8 @@ class Answerer:
         outcome, value = RETURNED, None
         try:
             value = function(*args, **kwargs)
-            self._program.note_class(target if target_kind == "name" else "", value)
+            if target_kind == "name":
+                self._program.note_class(target, value)
         except process.TimeoutException:
             # The program did not catch it, so it would not catch it officially either.
             os._exit(0)

@@ -193,6 +193,7 @@ class Namespaces:
                 file.write(text)
 
     def _mount_folders(self) -> None:
+        # What is mounted here must not appear outside.
         _mount(None, "/", None, MS_REC | MS_PRIVATE, None)
         options = f"size={self.scratch_bytes},nr_inodes=4096,mode=0700"
         for target in (SCRATCH, SHM):

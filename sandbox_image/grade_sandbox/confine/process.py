@@ -232,7 +232,7 @@ class TimeoutException(Exception):  # noqa: N818 - the official name: a program 
     """Raised in a program when its time is up."""
 
 
-def install_alarm_handler(before: Callable[[], object] = bool) -> None:
+def install_alarm_handler(before: Callable[[], object] = lambda: None) -> None:
     """Let the watch's signal call `before` and raise `TimeoutException`, as the official evaluator's alarm does."""
 
     def raise_timeout(*_: object) -> None:

@@ -71,7 +71,7 @@ class TestState:
             self._record_seeds(numpy_random, "numpy_seed")
 
     def _record_seeds(self, module: Any, name: str) -> None:
-        """Replace a module's `seed`, so that a call carries the last seed. One that cannot be sent becomes 0."""
+        """Replace a module's `seed`, so that a call carries the last seed; 0 for none, or one that cannot be sent."""
         seed = module.seed
 
         def record_and_seed(*args: Any, **kwargs: Any) -> Any:
@@ -124,7 +124,8 @@ class Asker(values.Context):
         self.call_count = 0
         self.alter: Callable[[Any], Any] = lambda value: value
         """Changes each answer before the tests get it; only a recording does so."""
-        self.plain_context = values.Context(classes)
+        self._plain_context = values.Context(classes)
+        """Knows neither substitutes nor earlier answers: by it, an answer has its own kind, and is no reference."""
         self._substitutes: dict[str, Any] = {}
         """Name -> what `substitute` has returned for a function or a class of the program."""
         self._functions: dict[int | str, Any] = {}
@@ -138,7 +139,7 @@ class Asker(values.Context):
         self._mutables: list[Any] = []
         """The objects of the tests that the last call could change."""
         self._resolves_references = False
-        """Whether a reference to an answer is read as its contents."""
+        """Whether a reference to an answer is read as this answer: only while `are_equal` compares calls."""
 
     # --- names ---
 
@@ -177,8 +178,8 @@ class Asker(values.Context):
         key = id(value)
         if key not in self._referable:
             return None
-        number, _, reply = entry = self._referable[key]
-        del self._referable[key]  # Otherwise it would be written as a reference to itself.
+        entry = self._referable.pop(key)  # While it is there, the value would be written as a reference to itself.
+        number, _, reply = entry
         try:
             answer = self.alter(values.read(reply, self)[1])
             is_unchanged = values.write(answer, self) == values.write(value, self)
@@ -260,9 +261,10 @@ class Asker(values.Context):
         self.state.apply_effects(reply.printed, reply.consumed)
         value = reply.value
         if reply.outcome == RETURNED:
-            # Only answers are altered, because calls of the tests may depend on a constant of the program.
-            value = self._answers[number] = value if target[0] == "value" else self.alter(value)
-            # An argument that is returned is an object of the tests, whose contents are sent as before.
+            is_constant = target[0] == "value"
+            # Which calls the tests make may depend on a constant of the program, so it is not altered.
+            value = self._answers[number] = value if is_constant else self.alter(value)
+            # An argument that is returned is an object of the tests: later calls send its contents, and no reference.
             is_argument = any(value is argument for argument in (*args, *kwargs.values()))
             if not is_argument and self._is_referable(value):
                 self._referable[id(value)] = number, value, text
@@ -273,14 +275,14 @@ class Asker(values.Context):
 
         That says nothing of values that Python shares, such as small integers and texts of one character.
         """
-        cls = type(value)
-        if cls is types.FunctionType or cls is _SubstituteClass or type(cls) is _SubstituteClass:
+        is_substitute = type(value) is types.FunctionType or is_class(value) or is_object(value)
+        if is_substitute:
             return False
-        kind = values.kind_of(value, self.plain_context)
+        kind = values.kind_of(value, self._plain_context)
         return kind in _REFERABLE_KINDS or (kind in {"str", "bytes", "tuple"} and len(value) > 1)
 
     def _read(self, text: str) -> Reply:
-        """Return a reply that has a value; raises UnconfirmedError."""
+        """Return a reply that has a value, and update the tests' objects by it; raises UnconfirmedError."""
         try:
             reply = read_reply(text, self, self._mutables)
         except values.MalformedError as error:

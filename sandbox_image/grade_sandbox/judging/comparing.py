@@ -135,7 +135,7 @@ class Comparison:
     def _explain(self, pair: Pair, expected: Any, answer: Any, *, is_accepted: bool) -> dict[str, str]:
         """Describe an answer that is wrong, officially or carefully.
 
-        `is_accepted`: officially it is right. A checker that accepts it is too weak.
+        `is_accepted`: only carefully, so that a checker which accepts it is too weak.
         """
         texts = differences.describe_difference(expected, answer, by_tokens=self._ignores_lines)
         if self._has_checker and "answer" in pair:
@@ -168,7 +168,7 @@ class Comparison:
             return Verdicts(False, False)
         try:
             if self._with_arguments:
-                # Officially only what is returned counts; carefully only the rest, since the reference returns nothing.
+                # The reference returns nothing. Officially, only that counts; carefully, what was changed and printed.
                 official, _ = self._compare_pair(pair, expected[0], answer[0])
                 return Verdicts(official, _are_effects_alike(expected, answer))
             official, careful = self._compare_pair(pair, expected, answer)

@@ -127,7 +127,7 @@ def probable_origin(name: str) -> str:
             importlib.import_module(_ALIASES[name])
         except ImportError:
             return ""
-        return f"import:{_ALIASES[name]}:"
+        return f"import:{_ALIASES[name]}:"  # no attribute: the module itself
     return next((f"import:{m}:{name}" for m in _TRUSTED if hasattr(importlib.import_module(m), name)), "")
 
 
@@ -145,7 +145,7 @@ def failure_reason(error: BaseException, tests: str) -> tuple[str, str]:
 def _unclipped_reason(error: BaseException, tests: str) -> tuple[str, str]:
     if isinstance(error, UnconfirmedError):
         return str(error), error.kind
-    # The kind is that of a value that could not be serialized whole.
+    # Only the first items of an iterator were sent, so it counts as a value that could not be serialized.
     if isinstance(error, values.EndlessError):
         return f"the tests ask for {error}", InvalidReplyError.kind
     if isinstance(error, AssertionError):

@@ -61,7 +61,7 @@ _RULES_BY_TOLERANCE = comparisons.rule("float:1e-6"), comparisons.numbers, compa
 
 
 def _first_differing_position(pairs: Sequence[tuple[str, str]]) -> int | None:
-    """Return where texts differ: the first pair by the most tolerant rule, else by the next one; None if none does."""
+    """Return the position of the first different pair by the most tolerant rule that finds one; None if none does."""
     for rule in _RULES_BY_TOLERANCE:
         for position, (expected, answer) in enumerate(pairs):
             if not rule(expected, answer):

@@ -34,8 +34,8 @@ class EvalPlus:
         self._is_mbpp, self._is_root_finding = is_mbpp, function == "find_zero" and not is_mbpp
         self._is_broadcast = False
         """Whether the last answer is right only because NumPy compares values of different shapes."""
-        self._accepts_anything = is_mbpp and function in {"are_equivalent", "sum_div"}
-        """Whether EvalPlus accepts a constant from every program."""
+        self._accepts_constant = is_mbpp and function in {"are_equivalent", "sum_div"}
+        """Whether EvalPlus accepts one and the same answer to every input, such as 0, so that it shows nothing."""
 
     def verdicts(self, arguments: Sequence[Any], expected: Any, answer: Any) -> Verdicts:
         """Return whether an answer is right. The careful reading does not believe what is equal only by broadcasting.
@@ -47,7 +47,7 @@ class EvalPlus:
             official = bool(self._compare(arguments, expected, answer))
         except (ArithmeticError, TypeError, ValueError, AttributeError, RecursionError):
             official = False
-        is_believed = official and not (self._is_broadcast or self._accepts_anything)
+        is_believed = official and not (self._is_broadcast or self._accepts_constant)
         return Verdicts(official, is_believed or near_values_of_kind(expected, answer))
 
     def _compare(self, arguments: Sequence[Any], expected: Any, answer: Any) -> bool:
@@ -73,7 +73,7 @@ class EvalPlus:
         return bool(numpy.allclose(answer, expected, rtol=RELATIVE_TOLERANCE, atol=self._tolerance))
 
     def _special(self, arguments: Sequence[Any], expected: Any, answer: Any, *, is_same: bool) -> bool:
-        """Follow the exceptions that EvalPlus makes for single tasks of MBPP."""
+        """Follow EvalPlus' exceptions for tasks of MBPP; for `_NOT_NONE`, `expected` says whether it was not None."""
         name = self._function
         if name in _AS_SETS:
             return set(answer) == set(expected)

@@ -229,6 +229,8 @@ def _wrap_library_comparisons() -> None:
 
 
 def _wrap_comparison(compare: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a comparison that holds for an answer, and notes what it is compared with; other values are compared."""
+
     def compare_or_note(one: Any, two: Any, *more: Any, **options: Any) -> Any:
         if isinstance(one, Expect) or isinstance(two, Expect):
             return bool(one == two)  # which is true, and notes the other value

@@ -44,7 +44,7 @@ def _work_and_exit(work: Callable[[], Any], seconds: float, result_fd: int) -> N
         os.mkdir(f"{os.getpid()}")
         os.chdir(f"{os.getpid()}")
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        # A test that sleeps uses no CPU time; it is stopped as well, only later: others may use the cores, too.
+        # A test that sleeps uses no CPU time; it is stopped as well, but much later: others may use the cores, too.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, 10 * seconds + 5)
         data = json.dumps(work()).encode()

@@ -140,8 +140,9 @@ class Likeness:
         differs_in_shape_only = bool(differences) and have_same_leaves(expected.value, returned.value)
         if differs_in_shape_only and any(map(self._kind_problem, differences)):
             # Parts at the same position may be of different kinds then, so the kind of the whole value decides.
-            whole = Place(number, VALUE, (), expected.value, returned.value)
-            differences = [*(place for place in differences if place.root != VALUE), whole]
+            whole_value = Place(number, VALUE, (), expected.value, returned.value)
+            outside_value = [place for place in differences if place.root != VALUE]
+            differences = [*outside_value, whole_value]
         problem = next(filter(None, map(self._kind_problem, differences)), "")
         if problem:
             self._note_problem(number, problem, returned)
@@ -256,7 +257,7 @@ class Likeness:
                 if place.root == VALUE:
                     reply = reply._replace(value=_replace_part(reply.value, place.path, control))
                 elif place.root == PRINTED:
-                    reply = reply._replace(printed=control if isinstance(control, str) else "")
+                    reply = reply._replace(printed=control)
                 else:
                     args, kwargs = _replace_part(_arguments(reply), place.path, control)
                     reply = reply._replace(args=args, kwargs=kwargs)
@@ -405,7 +406,8 @@ def _controls(place: Place, *, replaces_reference: bool) -> list[Any]:
     elif replaced.family == CONTAINER:
         controls = [_empty_container(replaced_answer), None]
     elif replaced.family == ERROR:
-        # Any other exception is believed only of tests that name it, and so reject one that they do not name.
+        # One of the expected family is believed. Any other is believed only if the tests name the exceptions that they
+        # accept: then they reject an unknown one.
         controls = [] if _is_of_family(*answers) else [_ANOTHER_ERROR("another")]
     else:
         controls = [True] if replaced.family == NONE else [False, [], None]

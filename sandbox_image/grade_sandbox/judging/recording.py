@@ -146,12 +146,12 @@ class _Record:
                 "signature": spec["signature"], "classes": spec["classes"], "stubs": spec["stubs"],
                 "source": spec["reference"] or "", "names": {},
             }  # fmt: skip
-            # What the names are is only known when the reference is loaded: `send_by_number` comes after.
+            # `names` is empty, because only the loaded reference shows which are classes; `send_by_number` adds these.
             program = Program(candidate)
             origins = {name: _find_origin(name, program.namespace) for name in (*names, *spec["stubs"])}
-            found = [(name, origin) for name, origin in origins.items() if origin]
+            defined = [(name, origin) for name, origin in origins.items() if origin]
             # A stub is known from the signature. If the reference imports it, the tests get what it imports.
-            self.names = {name: origin for name, origin in found if name in names or origin.startswith("import:")}
+            self.names = {name: origin for name, origin in defined if name in names or origin.startswith("import:")}
             program.send_by_number(name for name, origin in self.names.items() if origin == "class")
             self._answerer = Answerer(candidate, program, CallState(self._reference_state.printed))
 
@@ -192,7 +192,7 @@ class _Record:
     def note_comparison(self, target: tuple[str, Any], args: tuple[Any, ...], outcome: str, value: Any) -> None:
         """Note a comparison of two objects by an operator, or by a method with one argument that returns a truth.
 
-        `compare_other_objects` makes it for all others, too.
+        `compare_other_objects` compares all other pairs of objects in this way, too.
         """
         target_kind, name_or_number = target
         if target == ("op", "getattr") and asking.is_object(args[0]) and callable(value):

@@ -65,6 +65,7 @@ class _Replay:
         """Return the number of an equal recorded call: the next one, else one after it, else one that was skipped."""
         assert self.asker is not None
         following = range(self._next, len(self._calls))
+        # Only the next one is compared by value, too (`are_equal`), because that reads both calls.
         if following and (self._calls[self._next] == call or self.asker.are_equal(self._calls[self._next], call)):
             return self._next
         for number in itertools.chain(following, self._skipped):
@@ -96,7 +97,7 @@ class Tests:
             verdict = failure_reason(error, self.spec["test"])
         # The tests may have caught the exception after which nothing can be confirmed, so it decides.
         refusal = None if replay.asker is None else replay.asker.error
-        return verdict if refusal is None else failure_reason(refusal, "")
+        return verdict if refusal is None else failure_reason(refusal, self.spec["test"])
 
     def verdict(self, replies: Sequence[str]) -> tuple[str, str]:
         """Return ("", "") if every test passes, else (reason, kind). Call it in a fork."""

@@ -79,7 +79,7 @@ def _folder(pid: int) -> str:
 
 
 def _work_and_exit(prepared: Prepared | None, request: Request, result_fd: int, channel: socket.socket) -> NoReturn:
-    """Do the work of a request; called in a fork. `prepared`: see `_prepare`; None if no task was sent so far."""
+    """Do a request's work in a fork. `prepared`: tests that judge, or a function (`_prepare`); None: no task so far."""
     try:
         channel.close()
         process.prctl(process.PR_SET_PDEATHSIG, signal.SIGKILL)

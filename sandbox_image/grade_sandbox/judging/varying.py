@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 
 def is_like(runs: Sequence[Any], answer: Any, *, is_unordered: bool = False) -> bool:
-    """Whether an answer is like those of the reference's runs. `is_unordered`: its answers have no order."""
+    """Whether an answer is like those of the reference's runs. `is_unordered`: for some input these differ in order."""
     try:
         if any(near_values(run, answer) for run in runs):
             return True
-        return (is_unordered or has_other_order([runs])) and _is_same_without_order(runs[0], answer)
+        is_unordered = is_unordered or has_other_order([runs])  # the runs for this input
+        return is_unordered and _is_same_without_order(runs[0], answer)
     except Exception:  # A program may return any type.
         return False
 

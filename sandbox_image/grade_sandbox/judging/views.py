@@ -59,7 +59,7 @@ class View(NamedTuple):
     parts: Sequence[Any] = ()
     """Items, or what belongs to the keys."""
     dtype: str = ""
-    """The type of numbers of NumPy."""
+    """The type of NumPy's numbers, truth values and times; empty for any other value, its texts included."""
 
     @property
     def names(self) -> Sequence[Any]:

@@ -44,7 +44,7 @@ class Shortcuts:
         """Whether the source is the same text however it is read from a file."""
         # `Any`, because mypy would not allow to replace a function of a module by one of another type.
         self._utils: Any = utils
-        self._tokenize = utils.tokenize_module
+        self._original_tokenize = utils.tokenize_module
         # The checkers are always the same, and sorting them takes a sixth of the time for a program.
         checkers = linter.prepare_checkers()
         linter.prepare_checkers = lambda: checkers
@@ -58,17 +58,18 @@ class Shortcuts:
         linter.initialize = _do_nothing
         _share_walker(linter, checkers)
         self._rebuilder: Any = rebuilder.TreeRebuilder
-        self._position = self._rebuilder._get_position_info
+        self._original_position = self._rebuilder._get_position_info
 
     def choose_for(self, source: str) -> None:
         """Skip the checks that cannot find anything in this source."""
         self.is_plain = _PLAIN.fullmatch(source) is not None and "coding" not in source
-        # The tokens are used only to find comments with instructions for pylint.
+        # The tokens are used only to find comments with instructions for pylint, or that there are none: behind a line
+        # that ends in a backslash, pylint's tokenizer may fail although Python compiles the source.
         has_no_instructions = self.is_plain and "pylint" not in source and "\\\n" not in source
-        self._utils.tokenize_module = (lambda _: []) if has_no_instructions else self._tokenize
+        self._utils.tokenize_module = (lambda _: []) if has_no_instructions else self._original_tokenize
         # astroid splits the first line of each function and class into tokens to find the column of its name. Only the
         # position of a message depends on it, and messages are used without their positions.
-        self._rebuilder._get_position_info = _do_nothing if has_no_instructions else self._position
+        self._rebuilder._get_position_info = _do_nothing if has_no_instructions else self._original_position
         self._switch_off("UnicodeChecker", ("process_module",), is_off=self.is_plain)
         has_no_globals = self.is_plain and "global" not in source and "nonlocal" not in source
         self._switch_off("BasicErrorChecker", GLOBALS, is_off=has_no_globals)

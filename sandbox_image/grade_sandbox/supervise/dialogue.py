@@ -211,8 +211,8 @@ class LockStep(_Replies):
     ) -> None:
         """`max_answer_bytes`: of a larger answer only a digest is kept; 0: every answer is kept.
 
-        If it is given, each call has the whole limit of time, and `max_seconds` holds (see `MAX_SECONDS`); else all
-        calls share one limit. `expected_digests`: those of expected answers.
+        If it is given, the calls are inputs: each has the whole limit of time, and `max_seconds` holds (see
+        `MAX_SECONDS`). Else they are the calls of tests, and share one limit. `expected_digests`: of expected answers.
         """
         self._has_limit_per_call = max_answer_bytes > 0
         super().__init__(fd, calls, max_seconds if self._has_limit_per_call else math.inf)
@@ -244,6 +244,7 @@ class LockStep(_Replies):
         return is_loaded + len(self.replies) if self._has_limit_per_call else 0
 
     def feed(self, part: bytes) -> bool:
+        """Process received bytes; return True if no more is read: all is answered, or the program ignores the alarm."""
         for message in self._take_messages(part):
             if self.is_time_up:
                 if self._take_late(message):
@@ -288,7 +289,7 @@ class LockStep(_Replies):
         return digest if is_enough or len(answer) > self._max_answer_bytes else answer
 
     def _queue_batch(self) -> None:
-        """Put into `pending` twice as many calls as the last time, while they are answered quickly; else one."""
+        """Let the next calls be sent: twice as many as the last time while they are answered quickly, else one."""
         now = time.monotonic()
         self._is_quick = self._is_quick and now - self._batch_start < QUICK_SECONDS
         size = self._batch_size if self._is_quick else 1

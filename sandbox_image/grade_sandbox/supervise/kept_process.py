@@ -38,8 +38,8 @@ class KeptProcess:
     socket: socket.socket
     result_fd: int
 
-    def __init__(self, zygotes: Zygotes, kind: str, slot: int, end: EndProcess, *, has_namespace: bool) -> None:
-        self._zygotes, self._kind, self._slot, self._end_process = zygotes, kind, slot, end
+    def __init__(self, zygotes: Zygotes, kind: str, slot: int, end_process: EndProcess, *, has_namespace: bool) -> None:
+        self._zygotes, self._kind, self._slot, self._end_process = zygotes, kind, slot, end_process
         self._has_namespace = has_namespace
         self._with_numpy = self._is_ready = False
         self.pid: int | None = None

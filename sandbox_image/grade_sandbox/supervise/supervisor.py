@@ -58,6 +58,7 @@ class Supervisor:
         """Why no other program may run here; empty: others may."""
         self._oom = watch.OomKills()
         self.counts_oom: bool = self._oom.count() is not None and settings["cgroup"]
+        """Whether the kernel counts what it kills for memory in this sandbox: only if it has a cgroup of its own."""
         self._handlers: dict[str, Callable[[Job], dict[str, Any]]] = {
             "record": self._record,
             "answer": self._answer,
@@ -66,8 +67,8 @@ class Supervisor:
             "run": self._run_officially,
         }
         """The parts of a job, in the order in which they are done."""
-        # The kernel's limit includes memory for the supervisor; a program's own limit is the same on every backend.
         self.watched_memory: int = memory
+        """Bytes that the current job's program may have; 0: no limit. The kernel's limit also covers the supervisor."""
         # Loading pylint takes longer than linting a hundred programs, and many supervisors never get a lint job.
         if settings["lint"]:
             self.linter.start()
@@ -107,7 +108,7 @@ class Supervisor:
     # --- parts of a job ---
 
     def _run_officially(self, job: Job) -> dict[str, Any]:
-        """Do the single-process run; see official_run.py."""
+        """Do the single-process run (official_run.py). `file`: see jobs.Job; why it has no grace: `_new_watch`."""
         program = job["head"] + job["test"]
         spec = {"program": program, "file": job.get("file", False)}
         spec |= {"failed_prefix": job["failed_prefix"], "timed_out": job["timed_out"]}
@@ -263,7 +264,7 @@ class Supervisor:
         return (program_watch.result or {}) | {"evidence": evidence}
 
     def _end_and_check_memory(self, program_watch: watch.Watch, pid: int, slot: int) -> ProcessEnd:
-        """End a watched program, and find out about memory what only its end shows."""
+        """End a watched program, and note a limit of memory that only its end shows to be exceeded."""
         is_disturbed = program_watch.reason == "disturbed"
         shared = watch.machine_memory_bytes("Shmem") if is_disturbed else 0
         end = self._end(pid, slot)
@@ -344,7 +345,7 @@ class Supervisor:
         while pids := self._unknown_processes():
             if time.monotonic() > deadline:
                 raise DamagedError(f"{len(pids)} processes of a program do not end")
-            # To kill a whole slot would also end the process that judges, which has one of them.
+            # Whole slots are killed only if the process that judges does not live: it has one of them.
             slots = () if self.judge.pids else SLOTS
             self.isolation.kill_all(slots, pids)
             time.sleep(0.001)

@@ -293,7 +293,7 @@ class Watch:
     def wait(self) -> None:
         """Return when there is a result, when the process has ended, or when a limit is exceeded."""
         self._wait(time.monotonic())
-        # No call is answered after the alarm, which has ended the run even if the program then ended by itself.
+        # After the alarm no call is answered. So the limit is why the run ended, even if the program ended by itself.
         if self.dialogue.is_time_up:
             self.reason = self.reason or self.alarm_reason
 
@@ -317,6 +317,7 @@ class Watch:
                     self._check_limits()
                     self._next_check = self.wall + TICK
                     if self.reason is None and self.dialogue.continues_elsewhere():
+                        # Another job makes the remaining calls.
                         self.is_complete = True
                         return
         finally:

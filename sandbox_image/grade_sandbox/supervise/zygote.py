@@ -109,15 +109,15 @@ def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
 
 
 def _handle_start_request(kind: str, slot: int, cpu: float, fds: list[int], chosen_isolation: Isolation) -> bytes:
-    """Fork a process of this kind; return its pid, or the error number, as a `_REPLY`."""
+    """Fork a process of this kind; return its pid, or the number of the error, as a reply."""
     try:
         pid = chosen_isolation.start(slot, lambda: _become_process(kind, fds, cpu))
     except OSError as error:
-        return _REPLY.pack(False, error.errno or 0, 0.0, 0)
+        return _encode_reply(error.errno or 0, is_done=False)
     finally:
         for fd in fds:
             os.close(fd)
-    return _REPLY.pack(True, pid, 0.0, 0)
+    return _encode_reply(pid)
 
 
 def _become_process(kind: str, fds: list[int], cpu: float) -> None:
@@ -132,13 +132,17 @@ def _become_process(kind: str, fds: list[int], cpu: float) -> None:
 
 
 def _reap(pid: int) -> bytes:
-    """Wait for a process that has ended or was killed; return how it ended, as a `_REPLY`."""
+    """Wait for a process that has ended or was killed; return how it ended as a reply: a failure if unknown."""
     try:
         _, status, usage = os.wait4(pid, 0)
     except ChildProcessError:
-        return _REPLY.pack(False, 0, 0.0, 0)
+        return _encode_reply(0, is_done=False)
     cpu, peak_bytes = usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10
-    return _REPLY.pack(True, os.waitstatus_to_exitcode(status), cpu, peak_bytes)
+    return _encode_reply(os.waitstatus_to_exitcode(status), cpu, peak_bytes)
+
+
+def _encode_reply(number: int, cpu: float = 0.0, peak_bytes: int = 0, *, is_done: bool = True) -> bytes:
+    return _REPLY.pack(is_done, number, cpu, peak_bytes)
 
 
 class ProcessEnd(NamedTuple):
@@ -179,7 +183,7 @@ class Zygotes:
         """Return the pid of a zygote with this hash seed, which is started if there is none."""
         key = with_numpy, hash_seed
         if key not in self._pids:
-            # Only one of them stays: each would take memory from the programs of this sandbox.
+            # Only one with another hash seed than 0 stays: each takes memory from the programs of this sandbox.
             for reseeded in [(has_numpy, seed) for has_numpy, seed in self._pids if seed]:
                 self._end(self._pids.pop(reseeded))
             self._pids[key], channel = _spawn_zygote(self._settings, hash_seed, with_numpy=with_numpy)
@@ -217,7 +221,7 @@ class Zygotes:
         zygote = self._zygote(with_numpy=with_numpy, hash_seed=hash_seed)
         read_end, write_end = os.pipe()
         try:
-            request = _REQUEST.pack(_KINDS.index(kind), slot, 0, cpu)
+            request = _REQUEST.pack(_KINDS.index(kind), slot, 0, cpu)  # 0: the pid comes with the reply
             is_done, pid_or_errno, _, _ = self._ask(zygote, request, [read_end, *fds])
         finally:
             os.close(read_end)
