@@ -65,7 +65,7 @@ def read_number(reply: OwnWords, claim: Claim) -> str | None:
     """
     if claim.is_cut or claim.form in ("body", "conclusion"):
         return None
-    if claim.parts:
+    if claim.parts:  # several boxes: no answer if their numbers differ
         contents = [simplify_numbers(reply.text[slice(*part)]) for part in claim.parts]
         return contents[-1] if all(is_same(content, contents[-1]) for content in contents) else None
     content = reply.text[claim.start : claim.end].strip(" \t\n*_")
@@ -87,9 +87,9 @@ def _number_in_form(reply: OwnWords, claim: Claim, content: str) -> str | None:
     """Return the number of a container, a mark or a declaration; `content` is its content in simple numbers."""
     if as_number(content):
         return content
+    # What is neither on the line of the form's words nor at the end of the reply can be other text than the answer.
     is_on_line = "\n" not in reply.text[claim.outer_span[0] : claim.start]
     is_last = not reply.text[claim.end :].strip(" $*.\n")
-    # What is neither on the line of the form's words nor at the end of the reply can be other text than the answer.
     return _number_in_last_line(content, reply.question) if is_on_line or is_last else None
 
 
@@ -123,7 +123,7 @@ def _with_percent(answer: Number) -> str:
 
 
 def _without_repeats(content: str) -> str:
-    """Return a text with every number that is stated twice in a row stated once, if possible without "%"."""
+    """Return a text with a number that stands twice in a row stated once: of "50% (1/2)", the form without "%"."""
 
     def merge(m: re.Match[str]) -> str:
         second_text = m["second"].rstrip(".,")
@@ -202,7 +202,7 @@ def _result_or_only_number(content: str, numbers: list[Number], stated: Sequence
 
 def _last_result(content: str, numbers: list[Number]) -> Number | None:
     """Return the last number behind an equals sign, else the first one behind the last "so"."""
-    results = [number for number in numbers if _RESULT.search(content, max(0, number.start - 3), number.start)]
+    results = [number for number in numbers if _RESULT.search(content, max(0, number.start - len("=  ")), number.start)]
     if results:
         return results[-1]
     conclusions = [m.end() for m in _THEREFORE.finditer(content)]

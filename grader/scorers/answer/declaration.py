@@ -69,10 +69,9 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
 
     def problem(self) -> str:
         """Return what is wrong with the rules, readers, letters and numbers; empty if nothing is."""
-        protocols = (self._protocol_problem(name, protocol) for name, protocol in self.protocols.items())
-        return next(
-            filter(None, (*protocols, self._judge_problem(), self._number_problem())), letters_problem(self.letters)
-        )
+        of_protocols = (self._protocol_problem(name, protocol) for name, protocol in self.protocols.items())
+        of_fields = self._judge_problem(), self._number_problem(), letters_problem(self.letters)
+        return next(filter(None, (*of_protocols, *of_fields)), "")
 
     def _protocol_problem(self, name: str, protocol: AnswerProtocol) -> str:
         """Return what is wrong with a protocol's rule or reader; empty if they are valid."""

@@ -93,8 +93,8 @@ def _serve() -> None:
         signal.setitimer(signal.ITIMER_PROF, _LIMIT)
         try:
             answer, gold = (parse(f"${t}$", extraction_config=latex, parsing_timeout=None) for t in json.loads(line))
-            is_verified = bool(answer and gold and verify(gold, answer, timeout_seconds=None))
-            equal = is_verified and not _are_different_numbers(answer[0], gold[0])
+            equal_if_rounded = bool(answer and gold and verify(gold, answer, timeout_seconds=None))
+            equal = equal_if_rounded and not _are_different_numbers(answer[0], gold[0])
         except Exception:
             equal = False
         signal.setitimer(signal.ITIMER_PROF, 0)

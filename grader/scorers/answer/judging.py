@@ -113,7 +113,7 @@ def _with_grade(
     sample: SampleResult, names: frozenset[ReadingName], reply: JudgeReply, grades: Mapping[Grade, str]
 ) -> SampleResult:
     """Return a sample whose named readings are the judge's."""
-    text = reply.text if reply.text is not None else reply.unreadable
+    text = reply.text if reply.text is not None else reply.unreadable  # None: the judge has not replied
     readings = {}
     if "official" in names:
         grade = None if text is None else _grade(text, grades, "official")
@@ -127,7 +127,7 @@ def _with_grade(
 
 
 def _reading(answer: str | None, grade: Grade | None, without_grade: Outcome, error: str) -> Reading:
-    """Return a reading with the judge's grade; `without_grade` is the outcome if the judge gave none."""
+    """Return a reading with the judge's grade. `without_grade`: the outcome if there is none."""
     outcome = without_grade if grade is None else _OUTCOMES[grade]
     is_unscored = outcome is Outcome.UNSCORED
     return Reading(

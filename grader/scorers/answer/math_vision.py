@@ -77,8 +77,9 @@ def _last_side_in_box(text: str) -> str:
     """Return what a box holds, else the whole text; of an equation, its last side: the source's `find_math_answer`."""
     _, _, boxed = text.partition("oxed{")
     content = boxed.rpartition("}")[0] if "}" in boxed else text
-    if "}" in content and ("{" not in content or content.find("}") < content.find("{")):
-        content = content.split("}")[0]
+    before_closing, closing, _ = content.partition("}")
+    if closing and "{" not in before_closing:  # a brace that is not opened
+        content = before_closing
     return content.split("=")[-1].split("\\approx")[-1]
 
 
@@ -90,7 +91,7 @@ def _normalise_latex(text: str) -> str:
     if not text:
         return text
     text = f"0{text}" if text[0] == "." else text
-    if "sqrt" in text:
+    if "sqrt" in text:  # the source rewrites fractions, too, only if there is a root
         text = with_fractions(re.sub(r"\\sqrt(?=[^{])(.)", r"\\sqrt{\1}", text))
     if text == "0.5":
         return "\\frac{1}{2}"
@@ -128,8 +129,8 @@ def value_of(latex: str) -> float | None:
         tokens.append(match[1])
         depth += {"{": 1, "}": -1}.get(match[1], 0)
         position = match.end()
-    ends_in_text = depth >= 0 and latex[position:].lstrip("$ ")[:1] not in ("", ".")
-    if ends_in_text or len(tokens) > _MOST_TOKENS:
+    ends_at_brace = depth < 0  # which is the last token
+    if not (ends_at_brace or latex[position:].lstrip("$ ")[:1] in ("", ".")) or len(tokens) > _MOST_TOKENS:
         return None
     expression = _Expression(tokens)
     try:
@@ -140,7 +141,7 @@ def value_of(latex: str) -> float | None:
 
 
 class _Expression:
-    """Reads the tokens of an expression from the left; an error is a ValueError or an IndexError."""
+    """Reads an expression's tokens from the left: `_tokens[-1]` is the next. Errors: ValueError and IndexError."""
 
     def __init__(self, tokens: list[str]) -> None:
         self._tokens = tokens[::-1]

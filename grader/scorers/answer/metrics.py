@@ -82,14 +82,14 @@ def weighted_by_count(
 
 
 def _count_in_group(sample: SampleResult, group: str | None) -> int:
-    """Return how often a question counts in a group, or overall (None): as often as it has labels in `counted_in`.
+    """Return how often a question counts in a group, or overall (None).
 
-    In a group of this column, it counts once: a question in two categories once in either of them, twice overall.
+    With two labels in the column `counted_in`, it counts once in each group of this column, and twice elsewhere.
     """
     column = facts_of(sample).counted_in
     labels = sample.groups.get(column) if column and isinstance(sample.groups, Mapping) else None
-    is_its_group = group is not None and group.startswith(f"{column}=")
-    return len(labels) if isinstance(labels, list) and not is_its_group else 1
+    is_group_of_column = group is not None and group.startswith(f"{column}=")
+    return len(labels) if isinstance(labels, list) and not is_group_of_column else 1
 
 
 def majority(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:

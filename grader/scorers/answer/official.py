@@ -34,8 +34,6 @@ def read_box(text: str) -> str | None:
     r"""Return what the last `\boxed{...}` holds; None without one, or if its braces are never closed."""
     start = text.rfind("\\boxed")
     if start < 0:
-        start = text.rfind("\\fbox")
-    if start < 0:
         return None
     depth = 0
     for brace in re.compile("[{}]").finditer(text, start):
@@ -89,8 +87,8 @@ def _with_roots(text: str) -> str:
 def _with_fractions(text: str) -> str:
     r"""Write `\frac12` as `\frac{1}{2}`; raises IndexError where nothing follows.
 
-    The source stops at the first part that is too short: an empty one is an error; with one character, the text
-    stays as it is (`with_fractions`).
+    The source copies a part that begins with a brace. It stops at the first other one that is too short: an empty one
+    is an error; with one character, the text stays as it is (`with_fractions`).
     """
     too_short = [part for part in text.split("\\frac")[1:] if len(part) < 2 and part != "{"]
     if too_short and not too_short[0]:
@@ -247,7 +245,7 @@ def _fraction(text: str) -> float | None:
 
 
 def _is_within_five_percent(answer: str, gold: str) -> bool:
-    """Whether two numbers differ by at most 5 % of the second; other texts have to be equal."""
+    """Whether two numbers differ by at most 5 % of the second; equal texts, if it is 0 or one is no number."""
     number, gold_number = _fraction(answer), _fraction(gold)
     if number is None or not gold_number:
         return answer.lower() == gold.lower()

@@ -65,7 +65,7 @@ def read_first_box(text: str) -> str | None:
 
 def read_processbench(text: str) -> str | None:
     """Return the integer of the last box."""
-    # Behind the last brace, each "\\boxed{" would be searched to the end of the text.
+    # Behind the last brace nothing matches, but every "\\boxed{" would be searched to the end: in quadratic time.
     boxes = _BOXED.findall(text[: text.rfind("}") + 1])
     try:
         return str(int(boxes[-1].strip())) if boxes else None
@@ -79,7 +79,7 @@ def read_processbench(text: str) -> str | None:
 def read_zerobench(text: str) -> str | None:
     """Return what the last braces hold, on one line and in lower case."""
     lines = text.strip().lower().split("\n")
-    # Behind the last brace, each "{" would be searched to the end of the line.
+    # Behind the last brace nothing matches, but every "{" would be searched to the line's end: in quadratic time.
     contents = [content for line in lines for content in _BRACES.findall(line[: line.rfind("}") + 1])]
     return contents[-1] if contents else None
 

@@ -177,9 +177,9 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None
     ) -> dict[str, float | None] | None:
-        """Return the value of each question, as in `Scorer`. For accuracy and maj@k, it is weighted as in the metric.
+        """Return the value of each question, as in `Scorer`.
 
-        The weight is how often the question counts in the group: see `counted_in`.
+        Accuracy and maj@k are weighted, as their means are, with how often it counts in the group (`counted_in`).
         """
         values = super().observations(report, name, reading, group)
         if values is None or not (name == "accuracy" or name.startswith("maj@")):
@@ -187,7 +187,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         return values | _weighted_values(report, name, reading, group)
 
     def observe(self, name: str) -> Observe | None:
-        """Return the function that gives a question's value in a metric; None for F1 and its parts, no means."""
+        """Return the function that gives a question's value in a metric that is a mean; None for F1 and its parts."""
         if name.startswith("maj@"):
             return partial(answer_metrics.majority_credit, votes=_votes(name))
         return mean_credit if name == "accuracy" else observe_pass_at_k(name)

@@ -26,13 +26,13 @@ def read_tasks(rows: Rows, declared: AnswerBenchmark) -> dict[str, AnswerTask]:
     if column and all(cell(row.get(column)) is None for row in rows.rows):
         place = rows.place or rows.origin
         raise InputError([f"{place}: no row has a value in column {column}, which should contain the questions"])
-    return rows.tasks(partial(_task, declared=declared, has_lists=not rows.is_table))
+    return rows.tasks(partial(_task, declared=declared, is_table=rows.is_table))
 
 
-def _task(row: Row, declared: AnswerBenchmark, *, has_lists: bool) -> AnswerTask:
+def _task(row: Row, declared: AnswerBenchmark, *, is_table: bool) -> AnswerTask:
     """Return a row's task; raises ValueError that says what is wrong with the row.
 
-    `has_lists`: whether a cell can be a list; in a table, it can only be the text of one.
+    `is_table`: a list of accepted answers can only be written as a text.
     """
     columns = declared.columns
     qid = cell(row.get(columns.id))
@@ -45,7 +45,7 @@ def _task(row: Row, declared: AnswerBenchmark, *, has_lists: bool) -> AnswerTask
             accepted = [_gold_letter(row, options, declared)]
             broken = gold_problem(accepted[0], options)
         else:
-            accepted = _accepted(row, kind, declared, has_lists=has_lists)
+            accepted = _accepted(row, kind, declared, is_table=is_table)
     except ValueError as error:
         broken = str(error)
     return AnswerTask(
@@ -114,13 +114,13 @@ def _kind(row: Row, declared: AnswerBenchmark) -> AnswerKind:
     return kinds[word]
 
 
-def _accepted(row: Row, kind: AnswerKind, declared: AnswerBenchmark, *, has_lists: bool) -> list[str]:
+def _accepted(row: Row, kind: AnswerKind, declared: AnswerBenchmark, *, is_table: bool) -> list[str]:
     """Return the accepted answers of a row; raises ValueError if it has none, or none of its kind."""
     column = declared.columns.answer
     answers = row.get(column)
     if isinstance(answers, dict):
         raise ValueError(f"the answer in column {column} is an object, not a text or a list of accepted texts")  # noqa: TRY004 - a problem of the row
-    if isinstance(answers, str) and not has_lists:
+    if isinstance(answers, str) and is_table:  # it can be the text of a list
         listed = parse_collection(answers)
         if isinstance(listed, list) and all(isinstance(answer, str) for answer in listed):
             answers = listed  # "['a', 'b']"; "[1, 2]" is an answer with two numbers

@@ -53,7 +53,7 @@ def read_text(reply: OwnWords, claim: Claim) -> str | None:
 
 def _only_line(reply: OwnWords) -> str | None:
     """Return the line of a reply that has only one beside courtesies, else the only line that stands out, or None."""
-    spans = reply.sentences
+    spans = reply.sentences  # without the courtesies
     answering = reply.text[spans[0][0] : spans[-1][1]]
     lines = [line for line in reply.text.split("\n") if line.strip()] if "\n" in answering else [answering]
     if len(lines) > 1:
@@ -135,7 +135,8 @@ def _words_to_compare(sentence: str, gold: str) -> tuple[list[str], list[str]]:
     words, gold_words = (_TOKEN.findall(fold_text(text).replace("[", "").replace("]", "")) for text in (sentence, gold))
     if gold.strip().startswith("["):  # a list: "1, 2 and 3" says [1, 2, 3]
         words, gold_words = ([w.strip(_EDGE_PUNCTUATION) for w in text if w != "and"] for text in (words, gold_words))
-    gold_words = [*gold_words[:-1], *(word.rstrip(".") for word in gold_words[-1:])]
+    if gold_words:
+        gold_words[-1] = gold_words[-1].rstrip(".")
     if len(gold_words) > 1 and gold_words[0] in ("a", "an", "the"):
         del gold_words[0]
     return words, gold_words
@@ -205,12 +206,12 @@ def read_literal(reply: OwnWords, claim: Claim) -> str | None:
     """Return the source text of a value; of a reply without a form, all of it, if it is a value or one line."""
     if claim.is_cut or claim.form in ("choice", "conclusion", "sentence"):
         return None
-    if claim.rule == "json":
+    if claim.rule == "json":  # a field's text, whose quotes are gone
         return _claim_content(reply, claim)
     is_whole_reply = claim.form in ("line", "body")
     content = reply.text if is_whole_reply else _claim_content(reply, claim)
     content = _FENCE.sub("", content.strip()).strip()
-    if asserted := _ASSERTED.match(content):
+    if asserted := _ASSERTED.match(content):  # "assert f(17) == 17"
         content = content[asserted.end() :]
     if is_whole_reply and not _is_literal(content):
         # A text without quotes is a value, too, if it is the whole reply and has one line.

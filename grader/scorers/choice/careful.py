@@ -72,7 +72,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "", *, se
     if whole is not None:
         return _as_reading(whole, choices)
     reply = own_words(text, question)
-    # The words of the options tell, too, what the question is about.
+    # A sentence is compared with the words of its question; those of the options are words of the question, too.
     reply.question = "\n".join((question, *choices.texts.values()))
     reply.options = tuple(choices.lower_texts.values())
     if reply.problem:
@@ -100,8 +100,8 @@ def _as_reading(selection: Selection, options: ChoiceOptions) -> ChoiceReading:
     span = (selection.start, selection.end)
     resolved = options.resolve_combination(selection.letters)
     letters = sorted(resolved)
-    is_resolved = resolved != selection.letters
-    if selection.problem is not None and not is_resolved:
+    # "A and B, both A and B" is no problem: the text beside the letters is that of the option that combines them.
+    if selection.problem is not None and resolved == selection.letters:
         return ambiguous(selection.problem.rule, span, selection.problem.detail)
     if not letters:
         return no_answer(selection.rule, span, "says that it has no answer")
@@ -139,7 +139,7 @@ class ChoiceReader:
         return is_same or is_narrowed or is_text_of_last
 
     def prefer_claim_without_problem(self, selection: Selection) -> Selection:
-        """Return this selection; if it has a problem ("B, red", if red is A), the first of its letters without one."""
+        """Return this selection; instead of one with a problem ("B, red", if red is A), one of its letters without."""
         if selection.problem is None:
             return selection
         others = (self.value(claim) for claim in claims(self.reply))
@@ -156,6 +156,7 @@ class ChoiceReader:
                 return self._select_in_container(claim)
             case "declaration" | "choice" | "conclusion":
                 selection = self._select_before_form(claim) if claim.is_before else self._select_after_form(claim)
+                # Weaker forms than a declaration can repeat all options from the question.
                 return selection if claim.form == "declaration" else self._none_if_all_options(selection)
             case "line":
                 return self._none_if_all_options(self._select_in_line(claim))
@@ -189,7 +190,7 @@ class ChoiceReader:
         selection = _select_whole(without_markup(content), span.start, self.options)
         if selection is None and content.strip() and not self.is_content:
             selection = self._select_in_small_reply(content, span.start)
-        # A rule is kept if it says why there is not one letter.
+        # Without a single letter, the selection's own rule stays, because it says why; else the container's is told.
         if selection is None or len(selection.letters) != 1 or selection.problem:
             return selection
         return selection._replace(rule=rule)
@@ -205,7 +206,10 @@ class ChoiceReader:
         return Selection(frozenset(reading.letter or ()), offset + start, offset + end, reading.rule, problem)
 
     def _select_after_form(self, claim: Claim) -> Selection | None:
-        """Return the options with which a form's content begins, or, behind a declaration, the only ones it names."""
+        """Return the options with which a form's content begins, or, behind a declaration, the only ones it names.
+
+        Behind a conclusion ("so ..."), an option's text alone chooses nothing.
+        """
         start = claim.start
         is_declaration = claim.form == "declaration"
         whole = _select_whole(self.unmarked[start : claim.end], start, self.options)
@@ -237,7 +241,7 @@ class ChoiceReader:
         return self._select_label(label, "declaration" if claim.form == "declaration" else "conclusion")
 
     def _select_declared(self, claim: Claim, leading_text: OptionText | None, labels: list[Label]) -> Selection | None:
-        """Return the option whose text a declaration is, or begins with (`leading_text`), or that of its only label.
+        """Return a declaration's option: by its whole text, else `leading_text` at its start, else its only label.
 
         A selection without letters says that it refuses; None, that it names no option.
         """
@@ -295,10 +299,14 @@ class ChoiceReader:
         return self._select_line_text(claim, start, end)
 
     def _select_line_label(self, claim: Claim, label: Label, start: int, end: int) -> Selection | None:
-        """Return the options of the label with which a line begins; None for a line of a list of options."""
+        """Return the options of the label with which a line begins; behind the first line, the label must be all of it.
+
+        None for a line of a list of options.
+        """
         behind_label = self.unmarked[min(label.end, end) : end].strip(" \t.,:;!)]*\"'-")
+        is_only_letter = not behind_label and not label.has_text
         # A first line that is only a letter is an answer, also before a list of the options.
-        if (behind_label or label.has_text) and self._is_item(start):
+        if not is_only_letter and self._is_in_option_list(start):
             return None
         item_above = _ITEM.match(self.lower[: claim.start].rstrip("\n").rpartition("\n")[2])
         is_next_item = item_above is not None and ord(item_above[1].upper()) + 1 == ord(min(label.letters))
@@ -316,8 +324,8 @@ class ChoiceReader:
         """
         before = self.lower[: claim.start]
         is_first = not before.strip()
-        text_above, _, _ = before.rpartition("\n")
-        line_above = text_above.rpartition("\n")[2]
+        lines_above, _, _ = before.rpartition("\n")
+        line_above = lines_above.rpartition("\n")[2]
         is_last = not line_above.strip() and not self.lower[claim.end :].strip()
         letters = self.options.letters_with_text(self.unmarked[start:end]) if is_first or is_last else []
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
@@ -335,7 +343,7 @@ class ChoiceReader:
         return None if repeats_options else self._select_label(label, "leading")
 
     @cached_property
-    def _items(self) -> frozenset[int]:
+    def _lines_of_option_list(self) -> frozenset[int]:
         """Where lines of a list of options begin. A letter that comes again is no item: it is the answer."""
         starts: dict[str, int] = {}
         for item in _ITEM.finditer(self.lower):
@@ -345,9 +353,9 @@ class ChoiceReader:
         return frozenset(starts.values()) if is_list else frozenset()
 
     @heuristic(report="g5-mc-copied-choices", when_disabled=False)
-    def _is_item(self, position: int) -> bool:
+    def _is_in_option_list(self, position: int) -> bool:
         """Whether a position is in a line of a list of options."""
-        return self.lower.rfind("\n", 0, position) + 1 in self._items
+        return self.lower.rfind("\n", 0, position) + 1 in self._lines_of_option_list
 
     # --- sentences ---
 
@@ -380,7 +388,7 @@ class ChoiceReader:
         A sentence that does not begin with a conclusion ("so ...") has rivals, which may not name another option: the
         last sentences; in a short reply, those with at least as many words of the question.
         """
-        if claim.rule == "conclusion":  # it stands behind a form with a value, and that is the answer
+        if claim.rule == "conclusion":  # a sentence behind a form with a value: the form is the answer
             return None
         last_sentences = self.reply.sentences[-_LAST:]
         if not self._is_short and (claim.start, claim.end) not in last_sentences:
@@ -421,7 +429,7 @@ class ChoiceReader:
             and (label.is_certain or len(label.letters) > 1 or self._is_subject_or_last(label, end))
             and self._standing(label.start, label.end) == "named"
             and not wordings.DENIED_LATER.match(self.lower, label.end)
-            and not self._is_item(label.start)
+            and not self._is_in_option_list(label.start)
         ]
 
     @heuristic(per_100_000=41, when_disabled=True)
@@ -439,7 +447,7 @@ class ChoiceReader:
 
     def _select_by_text(self, start: int, end: int) -> Selection | None:
         """Return the only option whose text a span asserts; if it has none, the one with the reply's number."""
-        texts = self.options.texts_in(self.lower, start, end) or self._letters_as_texts(start, end)
+        texts = self.options.texts_in(self.lower, start, end) or self._texts_of_one_capital(start, end)
         if "=" in self.lower:  # a derivation: its numbers are no answers
             texts = [text for text in texts if any(map(str.isalpha, self.lower[text.start : text.end]))]
         if not texts:
@@ -462,13 +470,13 @@ class ChoiceReader:
         """Return the texts that are asserted; if the question asks for what is not so, those that are denied."""
         by_standing: dict[Standing, list[OptionText]] = {"denied": [], "doubted": [], "named": []}
         for text in texts:
-            if not self._is_item(text.start):
+            if not self._is_in_option_list(text.start):
                 is_denied = wordings.DENIED_LATER.match(self.lower, text.end)
                 by_standing["denied" if is_denied else self._standing(text.start, text.end)].append(text)
         return (self.is_negated and by_standing["denied"]) or by_standing["named"]
 
     def _is_label_denied(self, letter: str, start: int) -> bool:
-        """Whether an option's label is denied behind a position, where its text is asserted.
+        """Whether a reply that asserts an option's text denies the option's label behind it, from `start` on.
 
         If the question asks for what is not so, "A is not a mammal" is no denial: it is why A is chosen.
         """
@@ -501,7 +509,7 @@ class ChoiceReader:
         text = self.options.lower_texts.get(line["letter"].upper(), "")
         return self.lower[line.end("letter") : line.end()].strip(EDGE) == text.strip(EDGE)
 
-    def _letters_as_texts(self, start: int, end: int) -> list[OptionText]:
+    def _texts_of_one_capital(self, start: int, end: int) -> list[OptionText]:
         """Return where a capital is an option's whole text, and no label ("the formula C"); A and I are words, too."""
         texts = self.options.texts.items()
         letters = {text: k for k, text in texts if len(text) == 1 and text.isupper() and text not in "AI"}
@@ -526,7 +534,7 @@ class ChoiceReader:
         if len(letters) != 1:
             return None
         match = wordings.NONE_FITS.search(self.lower, claim.start, claim.end)
-        # The text of an option says nothing about the options.
+        # These words can also be an option's own text, and then say nothing about the others.
         if match is None or self.options.text_at(self.lower, match.start()) is not None:
             return None
         return Selection(frozenset(letters), *match.span(), "option_text")
@@ -583,7 +591,7 @@ def _select_text(text: OptionText) -> Selection:
 def _select_whole(text: str, offset: int, options: ChoiceOptions) -> Selection | None:
     """Return the options that a text names if it is nothing but letters, or an option's text or number; else None.
 
-    `offset`: where the text begins in the reply.
+    A single letter is returned even if no option has it. `offset`: where the text begins in the reply.
     """
     end = len(text.rstrip(EDGE))
     start = end - len(text[:end].lstrip(EDGE))
@@ -592,12 +600,12 @@ def _select_whole(text: str, offset: int, options: ChoiceOptions) -> Selection |
     body, span = text[start:end], (offset + start, offset + end)
     letters_of_text = options.letters_with_text(text)
     is_letter = len(body) == 1 and body.isascii() and body.isalpha()
-    # A letter that is no option's can be an option's text.
+    # A letter that no option has can still be an option's text.
     if is_letter and (body.upper() in options or not letters_of_text):
         return Selection(frozenset(body.upper()), *span, "bare_letter")
     letters = _letters_in(body, options)
-    # A number is an option's text before it is the number of an option.
-    if len(letters) == 1 and not body.isdecimal():  # "B, B"
+    # "B, B" names B. But "2" is the second option only if it is no option's text.
+    if len(letters) == 1 and not body.isdecimal():
         return Selection(letters, *span, "bare_letter")
     if letters_of_text:
         detail = f"the text of {' and '.join(letters_of_text)}"

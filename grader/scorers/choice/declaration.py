@@ -79,7 +79,7 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
         return letters_problem(self.letters)
 
     def scored_columns(self, split: str) -> list[str] | None:
-        """Return the columns that scoring reads; None if the split has a submission, of all columns but the image."""
+        """Return the columns that scoring reads; None: all but the image, for the submission of an unscored split."""
         if not self.splits[split].scored:
             return None
         columns = self.columns
@@ -89,7 +89,7 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     def _option_columns(self) -> Iterable[str]:
         """Return the columns of the letters and, if they hold the options, that of the first undeclared letter.
 
-        An option in that one is an error.
+        An option in that one is an error. Those of the letters are listed also if the options are elsewhere.
         """
         if self.shuffled is not None:
             return self.shuffled.columns

@@ -54,12 +54,12 @@ def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, 
     make = partial(_item, benchmark=benchmark, withheld=not benchmark.splits[split].scored)
     items, problems = rows.tasks_and_problems(make)
     without_gold = [qid for qid, item in items.items() if item.gold is None and not item.broken]
-    are_few = len(without_gold) <= BROKEN_SHARE * len(items)
-    if not are_few:
+    few_are_without = len(without_gold) <= BROKEN_SHARE * len(items)
+    if not few_are_without:
         problems += _answer_problems(without_gold, items, rows, benchmark, split)
     if problems:
         raise InputError(problem_lines(problems))
-    if not are_few:  # no row has an answer, and the split is for submissions
+    if not few_are_without:  # no row has an answer, and the split is for submissions
         return items
     return items | {qid: msgspec.structs.replace(items[qid], broken="it has no answer") for qid in without_gold}
 
@@ -260,7 +260,8 @@ def _gold_letters(answer: str | None, options: Mapping[str, str]) -> str | None:
     if answer is None or answer in options or not _SEVERAL.fullmatch(answer):
         return answer
     letters = re.findall("[A-Z]", answer)
-    return "".join(sorted(letters)) if len({*letters} & options.keys()) == len(letters) else answer
+    are_distinct_options = len(options.keys() & letters) == len(letters)
+    return "".join(sorted(letters)) if are_distinct_options else answer
 
 
 def _labels(options: object) -> list[str]:
@@ -344,7 +345,8 @@ def options_in(text: str, prompt: str = "") -> dict[str, str]:
     if prompt and prompt in text:
         text = text[: text.rindex(prompt)]
     marks_by_style = [list(pattern.finditer(text.translate(_NARROW))) for pattern in _MARKED]
-    for fewest in (2, 1):  # a single mark is taken only if no style has two
+    # The longest list first; a single mark is a list only if no style has one of two.
+    for fewest in (2, 1):
         for marks in marks_by_style:
             for start in range(len(marks) - fewest + 1):
                 if options := _options_at(marks[start:], text):

@@ -69,9 +69,9 @@ def ask_judge(
 def _wrong_trials(
     replies: list[ChoiceReply], unanswered: Iterable[Item], version: str
 ) -> dict[str, frozenset[tuple[str, int]]]:
-    """Return for each reading the trials of circular questions that are wrong, whatever a judge says.
+    """Return for each reading the trials of circular questions that are wrong, whatever a judge says to their passes.
 
-    A trial is wrong with one wrong pass. A missing pass is wrong in the careful reading; VLMEvalKit does not notice it.
+    One wrong pass is enough. A missing pass is wrong in the careful reading only: VLMEvalKit does not notice it.
     """
     wrong = {
         name: {_trial(reply) for reply in replies if _is_wrong_by_rules(reply, name, version)} for name in READINGS
@@ -121,7 +121,7 @@ def _needs_judge(reply: ChoiceReply, name: str, version: str) -> bool:
 
 
 def _is_wrong_by_rules(reply: ChoiceReply, name: str, version: str) -> bool:
-    """Whether rules alone have found that a reply is not correct; a server failure is unscored, not wrong."""
+    """Whether rules alone have found that a reply is not correct; carefully, a server failure is unscored instead."""
     if name == "careful" and reply.is_failure:
         return False
     read = reply.official if name == "official" else reply.careful
@@ -140,7 +140,8 @@ def _is_readable(reply: ChoiceReply, version: str, text: str) -> bool:
 def _store_answer(reply: ChoiceReply, answer: JudgeReply, version: str) -> None:
     """Store the judge's answer as each reading reads it.
 
-    A reading that cannot read it shows `judge_problem`: nothing arrived, or not a letter (`JudgeReply.error`).
+    A reading that cannot read it shows `judge_problem`: nothing arrived, or not a letter (`JudgeReply.error`). What
+    the two do not both read (`unreadable`) may be read by one.
     """
     text = answer.text if answer.text is not None else answer.unreadable or ""
     reply.judge_problem = f"the rules read no letter, and the judge gave none ({answer.error})"

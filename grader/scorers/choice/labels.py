@@ -69,7 +69,7 @@ class Label(NamedTuple):
     is_certain: bool = False
     """In brackets, after "option", or with its own text."""
     conflict: frozenset[str] = frozenset()
-    """Other options whose text follows the letter."""
+    """Other options whose text stands beside the letter."""
 
     @property
     def has_text(self) -> bool:
@@ -85,8 +85,8 @@ def find_labels(
     `content_starts`: where what follows "the answer is" begins. A letter there need not be marked.
     """
     finder = _Finder(unmarked, raw, options, content_starts)
-    letters = deque(_LABEL.finditer(unmarked, *span), _MOST)
-    labels = [label for match in letters if (label := finder.label_of(match)) is not None]
+    last_letters = deque(_LABEL.finditer(unmarked, *span), maxlen=_MOST)
+    labels = [label for match in last_letters if (label := finder.label_of(match)) is not None]
     labels += _labels_by_number(finder.lower, options, span)
     labels.sort(key=lambda label: (label.start, -label.end))
     return list(_with_lists_joined(_without_inner(labels), finder.lower))
@@ -215,11 +215,9 @@ class _Finder:
         if not is_expected:  # a bare capital behind other words
             return label if begins_content and _stands_alone(letter, self.unmarked) else None
         is_symbol = is_in_formula or _SYMBOL_AFTER.match(self.unmarked, letter.end) or _SYMBOL_BEFORE.search(before)
-        if is_symbol and not begins_content:  # "option B = 3"; content can be a formula, "the answer is $B$"
-            return None
-        if is_named or is_symbol or _stands_alone(letter, self.unmarked):
-            return label._replace(is_certain=is_named)
-        return None
+        # "option B = 3" is no label; but content can be a formula, "the answer is $B$".
+        is_label = begins_content if is_symbol else is_named or _stands_alone(letter, self.unmarked)
+        return label._replace(is_certain=is_named) if is_label else None
 
 
 @heuristic(per_100_000=26, when_disabled=[])

@@ -33,7 +33,7 @@ ALL_PASSES = "vanilla_accuracy_all_passes"
 def vanilla_observations(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """Return one observation per question, of the pass with its id, else of the first one (vanilla evaluation)."""
     first = {
-        question: min(members, key=lambda sample: sample.qid != question).qid
+        question: question if question in {member.qid for member in members} else members[0].qid
         for question, members in by_observation(samples).items()
     }
     return each_task([sample for sample in samples if sample.qid == first[sample.observation]], reading)
@@ -42,9 +42,10 @@ def vanilla_observations(samples: list[SampleResult], reading: ReadingName) -> l
 def pass_observations(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """Return one observation per question; their mean is the mean over all passes, as in VLMEvalKit.
 
-    A question with more passes moves this mean more, so it is a weighted one.
+    A question with more passes moves this mean more, so it is a weighted one. Without any reply, a question keeps all
+    its passes: they are wrong.
     """
-    questions = [_present(members, reading) or members for members in by_observation(samples).values()]
+    questions = [_noticed_passes(members, reading) or members for members in by_observation(samples).values()]
     shares = [mean_of_samples(members, reading) for members in questions]
     scored = [sum(member.reading(reading).is_scored for member in members) for members in questions]
     return weight_observations(shares, [*map(len, questions)], scored)
@@ -96,7 +97,7 @@ def _all_passes_correct(trial: list[SampleResult], reading: ReadingName) -> Obse
     It is unscored even if another pass is wrong: if only the wrong ones of the incomplete questions counted, the mean
     would be too low. The bounds of such an observation cover every outcome that is possible.
     """
-    passes = [sample.reading(reading) for sample in _present(trial, reading)]
+    passes = [sample.reading(reading) for sample in _noticed_passes(trial, reading)]
     scored = [each for each in passes if each.is_scored]
     is_complete = len(scored) == len(passes)
     is_correct = bool(passes) and all(each.points >= 1 for each in scored)
@@ -108,8 +109,8 @@ def _all_passes_correct(trial: list[SampleResult], reading: ReadingName) -> Obse
     )
 
 
-def _present(passes: list[SampleResult], reading: ReadingName) -> list[SampleResult]:
-    """Return the passes that count: VLMEvalKit does not notice a missing one."""
+def _noticed_passes(passes: list[SampleResult], reading: ReadingName) -> list[SampleResult]:
+    """Return all passes; in the official reading, those with a reply: VLMEvalKit does not notice a missing one."""
     return [each for each in passes if not (reading == "official" and each.official.rule == MISSING_RULE)]
 
 
@@ -136,7 +137,7 @@ def _letter_counts(samples: list[SampleResult], name: ReadingName) -> dict[str, 
     return {
         letter: LetterCounts(
             chosen=chosen[letter],
-            right=gold[letter],
+            right=gold[letter],  # how often it is the right letter
             accuracy=100 * hits[letter] / gold[letter] if gold[letter] else None,
         )
         for letter in sorted(chosen.keys() | gold.keys())

@@ -121,7 +121,7 @@ def _remove_blocks(text: str, opening: str, closing: str) -> str:
 
 
 def _opening_across_cut(kept_characters: list[str], behind: str, opening: str) -> int | None:
-    """Return the index in `kept_characters` of an opening tag that ends in `behind`, the text after a removed block."""
+    """Return where in `kept_characters` an opening tag begins that ends in `behind`, the text after a removed block."""
     first = max(0, len(kept_characters) - len(opening) + 1)
     index = ("".join(kept_characters[first:]) + behind).find(opening)
     return None if index < 0 else first + index

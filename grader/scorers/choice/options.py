@@ -95,7 +95,7 @@ class ChoiceOptions:
     @cached_property
     @heuristic(report="g5-mc-both-and-neither", when_disabled={})
     def _combinations(self) -> dict[frozenset[str], str]:
-        """The set of options that an option combines ("Both A and C", "All of the above") -> its letter."""
+        """The options that an option combines ("Both A and C", "All of the above", not "Neither ...") -> its letter."""
         combinations = {}
         for letter, text in self.texts.items():
             others = frozenset(self.letters) - {letter}
@@ -159,10 +159,10 @@ class ChoiceOptions:
     @heuristic(report="g5-mc-tiny-values", when_disabled=[])
     def _letters_with_number(self, amount: Number) -> list[str]:
         """Return [letter] if exactly one option is this amount, with its unit; else []."""
-        # A word that is no known unit is none of the options' units: "5 furlongs" is not "5 nm" (g5-mc-another-unit).
-        if amount.unit and not amount.is_measure and any(option.is_measure for option in self._numbers.values()):
-            return []
-        letters = [k for k, own in self._numbers.items() if own.same_amount(amount)]
+        has_unknown_unit = amount.unit and not amount.is_measure
+        if has_unknown_unit and any(option.is_measure for option in self._numbers.values()):
+            return []  # "5 furlongs" is not "5 nm" (g5-mc-another-unit)
+        letters = [k for k, option in self._numbers.items() if option.same_amount(amount)]
         return letters if len(letters) == 1 else []
 
     @heuristic(report="g5-mc-latex-value-and-unit", when_disabled=frozenset())
@@ -265,7 +265,7 @@ _MOST_POSITIONS = 100
 
 
 def _positions(lower: str, text: str, first: int, last: int) -> Iterator[int]:
-    """Yield the first positions of `text` in a span as whole words, whole numbers, and no term of an expression."""
+    """Yield the first places where a span has `text` as whole words, or as a whole number outside of expressions."""
     count = 0
     position = lower.find(text, first, last)
     while position >= 0 and count < _MOST_POSITIONS:

@@ -30,7 +30,7 @@ def with_rotations(
 ) -> dict[str, Item]:
     """Add passes that have predictions but are missing in the data, by rotating the options."""
     missing = {qid for qid in predicted if qid not in items}
-    if not missing or not all(not item.unit and item.id.isdigit() for item in items.values()):
+    if not missing or not _are_first_passes(items.values()):
         return items
     rotations = {each.id: each for item in items.values() for each in _rotations(item, columns, stride, missing)}
     return items if missing.isdisjoint(rotations) else items | rotations
@@ -60,11 +60,16 @@ def _rotations(item: Item, columns: ChoiceColumns, stride: int, predicted: Colle
 
 def ids_of_later_passes(items: Mapping[str, Item], stride: int) -> list[str]:
     """Return the ids of all passes after the first, if the data has only first passes; else an empty list."""
-    if any(item.unit or not item.id.isdigit() for item in items.values()):
+    if not _are_first_passes(items.values()):
         return []
     return [
         str(int(item.id) + number * stride) for item in items.values() for number in range(1, _passes_of_first(item))
     ]
+
+
+def _are_first_passes(items: Iterable[Item]) -> bool:
+    """Whether all items are first passes (no `unit`), from whose indices those of the other passes follow."""
+    return all(not item.unit and item.id.isdigit() for item in items)
 
 
 def _passes_of_first(item: Item) -> int:
@@ -82,7 +87,7 @@ def with_groups_of_first(items: dict[str, Item]) -> dict[str, Item]:
 
 
 def notes_on_passes(items: Iterable[Item]) -> list[str]:
-    """Return problems with the data's passes, which would stay hidden if all present passes are correct."""
+    """Return what is wrong with the passes in the data: no score shows it."""
     passes = grouped(items, lambda item: item.observation)
     if all(len(members) == 1 for members in passes.values()):
         return ["Data and predictions have one pass per question: circular_accuracy is that of a single pass."]

@@ -195,7 +195,7 @@ def read_lmms_eval_mcq(text: str, options: Mapping[str, str]) -> ChoiceReading:
 
 
 def _candidates_after_phrases(padded: str, options: Mapping[str, str]) -> list[_Candidate]:
-    """Return where each option's letter first stands behind the first place of a phrase, also within a word."""
+    """Return, for the first place of each phrase, the first place of each option's letter behind it, also in a word."""
     lower = padded.lower()
     starts = {index + len(phrase) for phrase in _PHRASES if (index := lower.find(phrase)) >= 0}
     return [

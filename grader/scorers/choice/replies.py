@@ -72,7 +72,7 @@ def read_replies(
                 # Not read carefully; the official reader needs options, which a broken item may not have.
                 by_rules = official(text, item.options) if item.gold in item.options else _BROKEN
                 cache[key] = by_rules, _BROKEN
-            if key not in cache:
+            elif key not in cache:
                 careful = read_choice_between(output, item.options, item.text, marks, several=several)
                 cache[key] = official(text, item.options), careful
             by_rules, by_care = cache[key]

@@ -256,7 +256,7 @@ class Circular(MultipleChoice):
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None
     ) -> dict[str, float | None] | None:
-        """Return the value of each question; None for a metric that is not a mean."""
+        """Return each question's value, which in the mean over all passes depends on the others; None for no mean."""
         if name == choice_metrics.ALL_PASSES:
             return choice_metrics.pass_values(in_group(report, group), reading)
         return super().observations(report, name, reading, group)
@@ -311,9 +311,9 @@ def _position_table(official: dict[str, LetterCounts], careful: dict[str, Letter
     rows = []
     for letter in sorted(official.keys() | careful.keys()):
         by_reading = [official.get(letter), careful.get(letter)]
-        gold_counts = dict.fromkeys(0 if counts is None else counts.right for counts in by_reading)
+        distinct_gold_counts = dict.fromkeys(0 if counts is None else counts.right for counts in by_reading)
         cells = [cell for counts in by_reading for cell in _position_cells(counts)]
-        rows.append([letter, " and ".join(map(str, gold_counts)), *cells])
+        rows.append([letter, " and ".join(map(str, distinct_gold_counts)), *cells])
     return TableBlock(
         title="Position bias",
         lead="How often each letter is gold, how often it was predicted, and the accuracy when it is gold.",

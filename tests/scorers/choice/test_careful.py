@@ -137,6 +137,7 @@ def test_declarations_in_other_languages(text: str) -> None:
         ("The correct view is option B.\n\nAnswer: A", SWAPPED, "A"),
         ("The formula is Q.", {"A": "P", "B": "Q", "C": "R"}, "B"),
         ("Both A and B", {"A": "x", "B": "y", "C": "Both A and B"}, "C"),
+        ("The answer is A and B, both A and B.", {"A": "x", "B": "y", "C": "Both A and B"}, "C"),
         ("I see zinc here.", {"A": "iron", "B": "lead", "C": "Both A and B", "D": "zinc"}, "D"),
         ("I see iron here.", {"A": "iron", "B": "lead", "C": "Both A and B", "D": "zinc"}, NONE),
         ("Answer: C\n\nAnswer: A and B", {"A": "x", "B": "y", "C": "Both A and B"}, "C"),
