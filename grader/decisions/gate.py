@@ -307,7 +307,8 @@ def _drop_reason(report: Report, baseline: Report, comparison: MetricComparison,
     )
     if same_outputs(baseline, report):
         reason += "; the outputs are the same, so only the grading differs (judge, limits or version)"
-    if low < -margin <= high:
+    is_undecided = low < -margin <= high
+    if is_undecided:
         reason += f"; this is {abs(change.value + margin):.2f} points from the allowed drop{_power_hint(change)}"
     if differences := conditions.differences(baseline, report):
         reason += f"; the runs had different conditions: {conditions.in_words(differences)}"

@@ -56,9 +56,9 @@ def why_not_comparable(report: Report, published: Published) -> str:
     if report.protocol != published.protocol:
         return f"the published values are of protocol {published.protocol}, this run is of {report.protocol}"
     tasks = len(by_task(report.samples))
-    return (
-        "" if tasks == published.tasks else f"the published values are of {published.tasks} tasks, this run has {tasks}"
-    )
+    if tasks != published.tasks:
+        return f"the published values are of {published.tasks} tasks, this run has {tasks}"
+    return ""
 
 
 def models(reports: Iterable[Report], metric: str, published: Published) -> list[PublishedModel]:

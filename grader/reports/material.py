@@ -162,7 +162,7 @@ def files_of_results(
     Raises UsageError if the scorer is not installed.
     """
     name, ending = Path(report.provenance.predictions).name, scorer_of(report).file_ending
-    # The scorer's file begins like the results or, if these were renamed, like the predictions.
+    # The name of the scorer's file begins like that of the results or, if these were renamed, of the predictions.
     stems = [results.with_name(results.stem.removesuffix("_results"))]
     stems += [stem_of(results.parent / name)] if name else []
     scorer_files = (_existing(path_beside(stem, ending)) for stem in stems if ending)

@@ -99,7 +99,7 @@ def _round_states(samples: list[SampleResult], reading: ReadingName, scorer: Any
 
 
 def _round_state(samples: list[SampleResult], qids: set[str], name: ReadingName, scorer: AnyScorer) -> CaseState:
-    """Return the verdict of the samples of one round: the scorer's, if it judges several tasks as one unit.
+    """Return the verdict of the samples of one round: the scorer's, which each of them has, if they are one unit.
 
     Else a round without a sample of one of the item's tasks (`qids`) fails.
     """

@@ -168,6 +168,7 @@ def _differences_table(run: Findings, samples: Sequence[SampleResult], replies: 
     texts = replies() if quotes_replies else {}
     rows = []
     for sample, gold in zip(samples, golds, strict=True):
+        # Most tasks have one sample: the first needs no number.
         number = f" #{sample.sample}" if sample.sample else ""
         name = Cell(text=f"{names.get(sample.qid, sample.qid)}{number}")
         gold_cells = [Cell(text=truncate(gold, LONGEST_VALUE))] if has_gold else []
