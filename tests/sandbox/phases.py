@@ -60,7 +60,7 @@ def do(kind: str, part: Any = True, **job: Any) -> dict[str, Any]:
 def task(test: str, signature: str = SIGNATURE) -> dict[str, Any]:
     """Return what a job says of a task."""
     declared = read_signature(signature)
-    classes, stubs = list(declared.classes), list(declared.required)
+    classes, stubs = list(declared.shared_classes), list(declared.required)
     return {"signature": declared.source, "classes": classes, "stubs": stubs, "test": test}
 
 

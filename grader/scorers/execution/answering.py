@@ -64,7 +64,7 @@ class AnswerCollector:
         """Let programs answer that have not answered yet; those with loops first, because they can take longest.
 
         After a minute of one program's work, its job ends, and its remaining calls go into a new job. `find_decided`:
-        returns those whose answers so far decide their verdicts; slow programs are interrupted early to find them.
+        returns those whose answers so far decide their verdicts; slow programs are interrupted early to ask for them.
         """
         new = {request.candidate: request for request in requests if request.candidate not in self.answers}
         waiting = sorted(new.values(), key=lambda request: not may_never_end(request.candidate.source))

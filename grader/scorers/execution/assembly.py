@@ -40,7 +40,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     """Top-level functions that the candidate must write: the signature's last one, and others without a body."""
     required_classes: tuple[str, ...] = ()
     """Top-level classes that the candidate must write. Their objects stay in the candidate's process."""
-    classes: tuple[str, ...]
+    shared_classes: tuple[str, ...]
     """The other top-level classes, nested classes, and names that may be classes (`Point = namedtuple(...)`). Their
     instances may be passed between candidate and tests."""
 
@@ -92,7 +92,7 @@ def read_signature(text: str) -> Signature:
         source=source,
         required_functions=tuple(functions),
         required_classes=tuple(required_classes),
-        classes=tuple(name for node in others for name in _classes(node)),
+        shared_classes=tuple(name for node in others for name in _class_names(node)),
     )
 
 
@@ -123,11 +123,11 @@ _COMPLETE = ("Exception", "Error", "Warning", "Enum", "Flag", "NamedTuple", "Typ
 """The last parts of the names of base classes. A class with such a base is complete without methods."""
 
 
-def _classes(node: ast.stmt, outer: str = "") -> list[str]:
+def _class_names(node: ast.stmt, outer: str = "") -> list[str]:
     """Return the names that a statement may give to classes: also nested ones, and `Point = namedtuple(...)`."""
     if isinstance(node, ast.ClassDef):
         name = f"{outer}{node.name}"
-        return [name, *(inner for part in node.body for inner in _classes(part, f"{name}."))]
+        return [name, *(inner for part in node.body for inner in _class_names(part, f"{name}."))]
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and not outer:
         return [target.id for target in node.targets if isinstance(target, ast.Name)]
     return []
@@ -158,16 +158,16 @@ def assemble(
         is_missing = not (program.has_official_code and has_code(prediction))
         return msgspec.structs.replace(program, is_missing=is_missing)
     tree = cached_tree(careful_text) or _EMPTY_MODULE
-    dropped = [] if keeps_block else [node for node in tree.body if not isinstance(node, _KEPT_OFFICIALLY)]
-    is_the_block = not dropped and careful_text.strip("\n") == block.strip("\n")
+    dropped_officially = [] if keeps_block else [node for node in tree.body if not isinstance(node, _KEPT_OFFICIALLY)]
+    is_the_block = not dropped_officially and careful_text.strip("\n") == block.strip("\n")
     # Where the official assembly drops statements, the block is not the program that runs.
-    official_sources = [completion] if dropped else [completion, block]
+    official_sources = [completion] if dropped_officially else [completion, block]
     # Behind the signature, an import from `__future__` would be too late for the official program.
     runs_behind_signature = prelude is None
     is_valid_officially = not (runs_behind_signature and _has_future_import(tree))
     if is_valid_officially and (is_the_block or _is_equivalent(tree, official_sources, names)):
         return program
-    difference = _describe_difference(tree, block, names, dropped)
+    difference = _describe_difference(tree, block, names, dropped_officially)
     return msgspec.structs.replace(program, recovered_completion=careful_text, difference=difference)
 
 

@@ -82,4 +82,4 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
     not_judged: str = ""
     """Why the task is outside the careful reading; empty if it is not."""
     call_count: int = 0
-    """Number of calls of the task."""
+    """Number of calls of a task with tests."""

@@ -249,11 +249,12 @@ def _definitions(body: Sequence[ast.stmt], *, with_methods: bool = False) -> dic
 def _best_definition(pieces: Sequence[_Piece], wanted: WantedProgram, fits: Callable[[ast.AST], bool]) -> str | None:
     """Return the best piece with a fitting definition of one of the names, and what it needs of the other pieces.
 
-    That is a whole one rather than a part, one in a Python block rather than in prose, and the last of several.
+    That is a whole one rather than a part, then one from the best place (`_Origin`), then the last of several.
     """
     ranks: list[tuple[bool, _Origin, int]] = []
     for number, piece in enumerate(pieces):
         nodes = [statement.node for statement in piece.body]
+        # Where no signature asks for a function outside a class, it may be a method of `class Solution`.
         definitions = _definitions(nodes, with_methods=not wanted.signature.strip())
         defines_one = any(name in definitions and fits(definitions[name]) for name in wanted.names)
         if defines_one and not has_outer_return(ast.Module(nodes, [])):
@@ -265,9 +266,9 @@ def _best_definition(pieces: Sequence[_Piece], wanted: WantedProgram, fits: Call
 
 
 def _best_script(pieces: Sequence[_Piece], wanted: WantedProgram) -> str | None:
-    """Return the best script: one that reads and prints by itself, in a Python block, the last of several.
+    """Return the best script, which calls something, itself or in what it needs of the other pieces.
 
-    It calls something, itself or in what it needs of the other pieces.
+    That is one that reads and prints without the others, then one from the best place (`_Origin`), then the last.
     """
     ranks: list[tuple[bool, _Origin, int]] = []
     names_of_pieces = bound_names(statement for piece in pieces for statement in piece.body) - wanted.available
@@ -286,7 +287,7 @@ def _best_script(pieces: Sequence[_Piece], wanted: WantedProgram) -> str | None:
 
 
 def _program_text(pieces: Sequence[_Piece], main_number: int, wanted: WantedProgram) -> str:
-    """Return a piece as a program, with what it needs of the others."""
+    """Return a piece as a program, with what it needs of the others; alone if that is too deeply nested to write."""
     piece, program = pieces[main_number], _with_dependencies(pieces, main_number, wanted)
     if program == [*piece.body]:
         return piece.source
@@ -314,12 +315,13 @@ def _with_dependencies(pieces: Sequence[_Piece], main_number: int, wanted: Wante
         if provider is None:
             break
         defined = bound_names(program)
+        # An import is taken even if the program has it, because what is added runs before the program's own imports.
         added[provider] = [
             statement
             for statement in statements_needed_by(missing, providers.pop(provider))
             if isinstance(statement.node, IMPORTS) or defined.isdisjoint(statement.bound)
         ]
-    # The prompt's come first, then those of the pieces as they stand in the reply.
+    # `_PROMPT` is the lowest number: the prompt's come first, then those of the pieces as they stand in the reply.
     dependencies = [statement for number in sorted(added) for statement in added[number]]
     if not dependencies:
         return body
@@ -336,14 +338,14 @@ _PROMPT = -1
 
 
 def _continued_signature(text: str, wanted: WantedProgram, budget: Budget) -> str | None:
-    """Return the signature, or the reply's own copy of it, and the body that follows; None if there is no body."""
+    """Return the signature, or the reply's repetition of it, and the body that follows; None if there is no body."""
     for segment in _segments(text):
-        # The signature is tried last: a copy of it in the reply (a stub, and the text behind it) comes first.
-        copies = (
+        # The signature is tried last: a repetition in the reply (a stub, and the text behind it) comes first.
+        repetitions = (
             last_definition_and_text_behind(segment.text, wanted.names, budget),
-            _class_stub_and_own_method(segment.text, wanted.signature),
+            _class_stub_and_repeated_method(segment.text, wanted.signature),
         )
-        for stub, body in [*filter(None, copies), (wanted.signature, segment.text)]:
+        for stub, body in [*filter(None, repetitions), (wanted.signature, segment.text)]:
             source = _stub_with_body(stub, body, wanted.names, budget)
             if source is not None:
                 piece = _Piece(source, statements(source), is_whole=True, origin=_Origin.PROSE)
@@ -351,14 +353,14 @@ def _continued_signature(text: str, wanted: WantedProgram, budget: Budget) -> st
     return None
 
 
-def _class_stub_and_own_method(text: str, signature: str) -> tuple[str, str] | None:
-    """Return the class of a signature that ends with a method, and a text from its own copy of that method on.
+def _class_stub_and_repeated_method(text: str, signature: str) -> tuple[str, str] | None:
+    """Return a signature up to its last method, and a text from where it repeats that method on.
 
-    None if the signature does not end so (`class Solution: def total(self, xs):`), or the text has no copy.
+    None if the signature does not end with one (`class Solution: def total(self, xs):`), or the text repeats none.
     """
     last = re.search(r"^[ \t]+def (\w+) ?\(self\b(?!.*^[ \t]*def )", signature, re.MULTILINE | re.DOTALL)
-    copy = re.search(rf"^[ \t]*def {last[1]} ?\(self\b", text, re.MULTILINE) if last else None
-    return (signature[: last.start()], text[copy.start() :]) if last and copy else None
+    repeated = re.search(rf"^[ \t]*def {last[1]} ?\(self\b", text, re.MULTILINE) if last else None
+    return (signature[: last.start()], text[repeated.start() :]) if last and repeated else None
 
 
 def _stub_with_body(stub: str, body: str, names: tuple[str, ...], budget: Budget) -> str | None:
@@ -371,7 +373,8 @@ def _stub_with_body(stub: str, body: str, names: tuple[str, ...], budget: Budget
     tree = cached_tree(body)
     if tree is not None and not has_outer_return(tree) and not last_line.startswith("class "):
         return None  # a program, and not a body
-    indentation = last_line[: len(last_line) - len(last_line.lstrip())] + "    " * last_line.endswith(":")
+    stub_indentation = last_line[: len(last_line) - len(last_line.lstrip())]
+    indentation = f"{stub_indentation}    " if last_line.endswith(":") else stub_indentation
     indented = textwrap.indent(textwrap.dedent(body), indentation)
     stub_lines = len(stub.strip().split("\n"))
     for form in dict.fromkeys((body, indented, indentation + body.lstrip())):

@@ -19,7 +19,7 @@ MAX_PARSED = 2_000_000
 PER_ATTEMPT = 50
 """Characters for which an attempt to parse a statement counts, in addition to its own. The second attempt counts twice,
 the third three times, because each parses the earlier lines again."""
-_CONTINUES = re.compile(r"\s|$|#|(?:else|elif|except|finally)\b|[)\]}]")
+_CONTINUATION = re.compile(r"\s|$|#|(?:else|elif|except|finally)\b|[)\]}]")
 """The beginning of a line that may belong to the statement above it."""
 
 
@@ -69,18 +69,18 @@ def _line_spans(lines: Sequence[str], budget: Budget) -> Iterator[tuple[int, int
 def _end_of_statement(lines: Sequence[str], start: int, budget: Budget) -> int | None:
     """Return the line after the statement that begins in a line; None if no complete one does.
 
-    A blank line and a comment count as statements of one line.
+    A blank line and a comment count as statements of one line; a line that may continue one begins none.
     """
     if not lines[start].strip() or lines[start][0] == "#":
         return start + 1
-    if _CONTINUES.match(lines[start]):
+    if _CONTINUATION.match(lines[start]):
         return None
     end = start
     for attempt in range(1, MAX_JOINED + 1):
         if end == len(lines):
             return None
         end += 1
-        while end < len(lines) and _CONTINUES.match(lines[end]):
+        while end < len(lines) and _CONTINUATION.match(lines[end]):
             end += 1
         budget.characters -= PER_ATTEMPT * attempt
         parsed = _parse_result("\n".join([*lines[start:end], ""]), budget)
@@ -90,6 +90,7 @@ def _end_of_statement(lines: Sequence[str], start: int, budget: Budget) -> int |
 
 
 def _parse_result(source: str, budget: Budget) -> Literal["whole", "incomplete", "invalid"]:
+    """Return whether lines are whole statements; without a budget left, they count as invalid."""
     budget.characters -= len(source)
     if budget.characters < 0:
         return "invalid"

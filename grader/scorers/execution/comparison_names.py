@@ -26,6 +26,7 @@ def comparison_problem(name: str) -> str:
     """Return why there is no comparison of printed texts with this name; empty if there is one."""
     kind, colon, number = name.partition(":")
     if not colon or kind not in TOLERANT:
+        # `EVALPLUS` compares no printed texts, but declarations may name it as the official comparison.
         names = sorted((*PLAIN, EVALPLUS, *(f"{kind}:1e-6" for kind in TOLERANT)))
         return "" if name in PLAIN else f"unknown comparison; the comparisons are {', '.join(names)}"
     try:

@@ -93,7 +93,7 @@ def _reading(passed: bool, text: str, protocol: ExecutionProtocol) -> Reading:
 
 
 def read_programs(report: Report, path: Path) -> ScorerFile:
-    """Return the programs of a report's run; none if the file belongs to another run."""
+    """Return the programs of a report's run; only a problem if it cannot be read, or belongs to another run."""
     try:
         records = json.loads(path.read_bytes())
         programs = {str(item["qid"]): _programs(item) for item in records}

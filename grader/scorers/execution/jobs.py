@@ -39,8 +39,8 @@ def record_job(task: CodeTask, limits: Limits, *, with_reference: bool = True) -
     """Return the job that records the calls of a task's tests, beside its reference solution or without it."""
     signature = task.signature
     recording: sandbox.Task = {
-        "signature": signature.source, "classes": signature.classes, "stubs": signature.required, "test": task.tests,
-        "reference": task.reference if with_reference else None,
+        "signature": signature.source, "classes": signature.shared_classes, "stubs": signature.required,
+        "test": task.tests, "reference": task.reference if with_reference else None,
     }  # fmt: skip
     return {**_program_limits(task, limits, RECORDING_FACTOR), "record": recording}
 
@@ -49,8 +49,8 @@ def answer_job(task: CodeTask, source: str, calls: Sequence[str], names: Mapping
     """Return the job that lets a candidate answer recorded calls. It contains nothing of the tests."""
     signature = task.signature
     candidate: sandbox.Candidate = {
-        "signature": signature.source, "classes": signature.classes, "stubs": signature.required, "source": source,
-        "names": names,
+        "signature": signature.source, "classes": signature.shared_classes, "stubs": signature.required,
+        "source": source, "names": names,
     }  # fmt: skip
     return {**_program_limits(task, limits), "answer": {"candidate": candidate, "calls": calls}}
 
@@ -118,8 +118,8 @@ def judge_job(
     """
     signature = task.signature
     judged_task: sandbox.JudgedTask = {
-        "signature": signature.source, "classes": signature.classes, "stubs": signature.required, "test": task.tests,
-        "names": state.names, "calls": state.calls,
+        "signature": signature.source, "classes": signature.shared_classes, "stubs": signature.required,
+        "test": task.tests, "names": state.names, "calls": state.calls,
     }  # fmt: skip
     if is_reference:
         judged_task["is_reference"] = True
@@ -157,7 +157,7 @@ def _official_job(task: CodeTask, completion: str, protocol: ExecutionProtocol, 
 
 def _job_limits(cpu_seconds: float, task: CodeTask, limits: Limits) -> Job:
     """Return the limits of a job. Without `memory`, its program may use all that the sandbox has."""
-    wall_seconds = task.wall or max(limits.wall_seconds, WALL_FACTOR * cpu_seconds)
+    wall_seconds = task.wall_seconds or max(limits.wall_seconds, WALL_FACTOR * cpu_seconds)
     job: Job = {"id": 0, "cpu": cpu_seconds, "wall": wall_seconds}
     memory = task.memory_bytes or limits.memory_bytes
     if memory < limits.sandbox_bytes:
@@ -167,4 +167,4 @@ def _job_limits(cpu_seconds: float, task: CodeTask, limits: Limits) -> Job:
 
 def _program_limits(task: CodeTask, limits: Limits, factor: float = 1) -> Job:
     """Return limits with `factor` times the CPU time of a task's programs."""
-    return _job_limits(factor * (task.seconds or limits.cpu_seconds), task, limits)
+    return _job_limits(factor * (task.cpu_seconds or limits.cpu_seconds), task, limits)

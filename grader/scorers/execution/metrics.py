@@ -83,9 +83,9 @@ def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool)
 def base_samples(samples: Iterable[SampleResult]) -> list[SampleResult]:
     """Return samples as they would be with their base inputs only; none if the tasks do not tell these apart."""
     pairs = [(sample, facts_of(sample).base) for sample in samples]
-    if all(passes is None for _, passes in pairs):
+    if all(base_passes is None for _, base_passes in pairs):
         return []
-    return [sample if passes is None else _with_credits(sample, *passes) for sample, passes in pairs]
+    return [sample if base_passes is None else _with_credits(sample, *base_passes) for sample, base_passes in pairs]
 
 
 def _with_credits(sample: SampleResult, passes_officially: bool, passes_carefully: bool) -> SampleResult:
@@ -177,7 +177,7 @@ def observation_function(name: str) -> Observe | None:
     """Return the function that gives a task's value in a metric; None for another metric."""
     k = k_of(name.removeprefix(BASE))
     if k is not None:
-        return partial(_pass_at_k_of_task, k=k, has_base_only=k_of(name) is None)
+        return partial(_pass_at_k_of_task, k=k, has_base_only=name.startswith(BASE))
     if name == CALLS_RIGHT:
         return _right_share_of_task
     return _parse_rate_of_task if name == PARSE_RATE else None

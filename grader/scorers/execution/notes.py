@@ -44,7 +44,8 @@ _MODULE = re.compile(rf"{NO_MODULE}'([\w.]+)'")
 
 
 def tasks_without_module(states: Mapping[str, State]) -> dict[str, str]:
-    """Return the tasks whose tests or reference solution need a module that the sandbox does not have, and its name."""
+    """Return task -> a module that its tests or its reference solution need and the sandbox does not have."""
+    # A task may be judged without its reference solution, which then is what failed.
     reasons = {
         qid: state.reference_failure if isinstance(state, Judgeable) else state.reason for qid, state in states.items()
     }

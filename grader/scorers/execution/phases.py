@@ -92,6 +92,7 @@ def executing(
             official_python=protocol.python,
             programs=len(samples),
             distinct_programs=len({sample.lint_key for sample in samples}),
+            # Every program is linted first, if the protocol has a linter; else none is counted.
             verdicts_from_cache=runner.cache_hits[LINTING],
         )
         yield executions
@@ -110,13 +111,14 @@ def unjudged_task_notes(
 
 
 def limits_of(options: Options, protocol_seconds: float = 0.0, tasks: Iterable[CodeTask] = ()) -> Limits:
-    """Return the resource limits of one program. `protocol_seconds` count if `--timeout` is not given; 0: none."""
-    is_given = options.timeout != Options().timeout
-    seconds = options.timeout if is_given or not protocol_seconds else protocol_seconds
+    """Return the resource limits of one program. `protocol_seconds` count if `--timeout` is the default; 0: none."""
+    has_default_timeout = options.timeout == Options().timeout
+    seconds = protocol_seconds if has_default_timeout and protocol_seconds else options.timeout
     return Limits(
         cpu_seconds=seconds,
         wall_seconds=max(MIN_WALL_SECONDS, WALL_FACTOR * seconds),
         memory_bytes=options.memory,
+        # A sandbox must have enough for the programs of any task.
         max_memory_bytes=max((task.memory_bytes for task in tasks), default=0),
     )
 
@@ -124,8 +126,8 @@ def limits_of(options: Options, protocol_seconds: float = 0.0, tasks: Iterable[C
 def with_lint_keys(samples: Iterable[Sample], context: Context) -> list[Sample]:
     """Return samples with the keys of their lint jobs.
 
-    Starting sandboxes takes as long as assembling samples, so it begins meanwhile, with the first program that has no
-    cached result.
+    Starting sandboxes takes as long as assembling samples, so it begins meanwhile: with one linter for the first
+    program without a cached result, and all others if there are more such programs than it lints alone (`FEW_LINTS`).
     """
     executor, protocol = context.runner.executor, context.protocol
     listed: list[Sample] = []
@@ -136,7 +138,6 @@ def with_lint_keys(samples: Iterable[Sample], context: Context) -> list[Sample]:
         all_begun = len(new_keys) > FEW_LINTS
         if not all_begun and sample.lint_key not in new_keys and not executor.cache.has(sample.lint_key):
             new_keys.add(sample.lint_key)
-            # The first program starts one linter; if there are more than it lints alone, all others start.
             if len(new_keys) in {1, FEW_LINTS + 1}:
                 executor.begin(lint_jobs=len(new_keys) if protocol.lint else 0)
     return listed
@@ -156,7 +157,8 @@ def judge_samples(samples: Sequence[Sample], pipeline: Pipeline) -> None:
 def _sample_verdicts(sample: Sample, state: State | None, verdicts: Mapping[Candidate, Verdict]) -> Verdicts:
     """Return the verdicts on a sample's programs; on a completion that was not linted, the one that it already has."""
     not_judged = state.reason if isinstance(state, NotJudgeable) else ""
-    if not sample.has_inputs and not isinstance(state, Judgeable):
+    has_tests = not sample.has_inputs
+    if has_tests and not isinstance(state, Judgeable):
         error = state.reason if isinstance(state, NotPrepared) else ""
         unknown = Verdict(infrastructure_error=f"the calls of its tests were not recorded: {error}")
         return Verdicts(completion=unknown, not_judged=not_judged)
@@ -164,7 +166,7 @@ def _sample_verdicts(sample: Sample, state: State | None, verdicts: Mapping[Cand
         completion=verdicts.get(sample.completion, sample.verdicts.completion),
         recovered_completion=None if sample.recovered_completion is None else verdicts.get(sample.recovered_completion),
         not_judged=not_judged,
-        call_count=len(state.calls) if isinstance(state, Judgeable) and not sample.has_inputs else 0,
+        call_count=len(state.calls) if has_tests and isinstance(state, Judgeable) else 0,
     )
 
 
@@ -197,7 +199,7 @@ def run_officially(samples: Iterable[Sample], context: Context) -> None:
 
 def _timeout_as_official_result(sample: Sample, context: Context) -> Executed:
     """Return the result that the official run would have: a timeout, with the CPU time of the separate run."""
-    seconds = sample.task.seconds or context.limits.cpu_seconds
+    seconds = sample.task.cpu_seconds or context.limits.cpu_seconds
     judgement = sample.verdicts.completion.judgement
     assert judgement is not None
     separate = judgement.evidence
@@ -225,7 +227,7 @@ def _lint(samples: Sequence[Sample], context: Context) -> None:
     lint_jobs = [(sample.lint_key, partial(_lint_job, sample, context)) for sample in samples]
     results = dict(context.runner.run(LINTING, lint_jobs))
     for sample in samples:
-        result = results.get(sample.lint_key, "")
+        result = results.get(sample.lint_key)
         sample.lint = result.lint if isinstance(result, Executed) else None
         if sample.lint is None:
             error = result if isinstance(result, str) else ""
@@ -233,7 +235,7 @@ def _lint(samples: Sequence[Sample], context: Context) -> None:
 
 
 def _executions(samples: list[Sample], protocol: ExecutionProtocol, modules: Mapping[str, str]) -> Executions:
-    """Return the results of a run. `modules`: the tasks that need a module which the sandbox does not have, and it."""
+    """Return the results of a run. `modules`: task -> the module that it needs and the sandbox does not have."""
     executions = Executions()
     for sample in samples:
         qid = sample.task.id

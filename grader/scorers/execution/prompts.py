@@ -180,7 +180,7 @@ def turns(mode: str, *, first_version: bool, signature: str, description: str | 
             return (_code_turn(mode, signature, description),)
         case _:
             describe = Turn(stage=DESCRIPTION, text=lambda _: _fill(_V2T, signature), extra_settings={"mode": mode})
-            return (describe, _code_turn(mode, signature, None))
+            return (describe, _code_turn(mode, signature, ground_truth=None))
 
 
 def _single_turn(template: str, mode: str, signature: str, *, stop: str = "") -> Turn:

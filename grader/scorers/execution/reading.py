@@ -28,7 +28,7 @@ MAX_LINE_DIGITS = 8
 
 
 def official_result(executed: Executed, protocol: ExecutionProtocol) -> str:
-    """Return the text that the official evaluator writes as `result`."""
+    """Return the text that the official evaluator writes as `result`; if a program sends none, that of a timeout."""
     if executed.lint is not None and (executed.lint.messages or executed.lint.broken):
         return protocol.lint_prefix + "\n".join(executed.lint.messages or [executed.lint.broken])
     if executed.run is None or executed.run.result is None:
@@ -80,6 +80,7 @@ _TEST_FAILED = "a test's assertion failed"
 
 
 def _describe_timeout(evidence: ProcessEvidence) -> str:
+    """Describe why a program took too long. The time in which it `waited` for a busy machine is not its own."""
     return {
         "cpu": f"used {evidence.cpu:.1f} s of CPU time",
         "blocked": f"waited for {evidence.wall - evidence.waited:.1f} s without working",
@@ -212,7 +213,7 @@ def unscored_reading(reason: str) -> Reading:
 
 
 def sample_result(sample: Sample, protocol: ExecutionProtocol, *, with_official: bool = True) -> SampleResult:
-    """Return both readings of a sample, or only the careful one."""
+    """Return both readings of a sample. `with_official`: whether it was to run officially, too, if it has tests."""
     if sample.readings is not None:
         return _result_of_outputs(sample, sample.readings)
     observation = sample.official_observation
@@ -220,6 +221,7 @@ def sample_result(sample: Sample, protocol: ExecutionProtocol, *, with_official:
     official, careful = _readings_of(sample, observation, protocol, with_official=with_official)
     facts = None if run is None or official.credit else failing_line_facts(run.lines, sample)
     calls = _call_statistics(sample.verdicts)
+    # `alike`: answers of the same kind that differ from the reference solution's.
     has_other_answers = careful.outcome is Outcome.PASSED and isinstance(calls, Calls) and calls.alike > 0
     return SampleResult(
         qid=sample.task.id,
@@ -238,7 +240,7 @@ def sample_result(sample: Sample, protocol: ExecutionProtocol, *, with_official:
 def _readings_of(
     sample: Sample, observation: Executed | None, protocol: ExecutionProtocol, *, with_official: bool
 ) -> tuple[Reading, Reading]:
-    """Return the official and the careful reading. If infrastructure failed to run it officially, both are unscored."""
+    """Return the official and the careful reading: unscored (or careful: not judged) if infrastructure failed."""
     if observation is not None:
         official = _official_reading_of(sample, observation, protocol)
         return official, careful_reading(official, sample.verdicts, sample.program, protocol)

@@ -93,6 +93,7 @@ def _script(body: list[ast.stmt]) -> str:
 
 
 def _only_function(program: str) -> str:
+    """Return the name of the function of a program, or of a signature without a body; raises BadRowError."""
     tree = parse_any_length(program) or parse_any_length(f"{program}\n    pass\n")
     names = [node.name for node in tree.body if isinstance(node, _FUNCTIONS)] if tree else []
     if len(names) != 1:

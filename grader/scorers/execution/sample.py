@@ -116,6 +116,7 @@ class Sample:
         if self.is_refused:
             return Executed(lint=self.lint)
         run = self.official_run
+        # The official job lints a program itself if infrastructure failed to lint it before.
         return None if run is None else Executed(lint=self.lint or run.lint, run=run.run)
 
 

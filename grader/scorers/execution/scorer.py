@@ -17,7 +17,7 @@ from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.candidate import not_judged_reading
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol
 from grader.scorers.execution.facts import ExecutionFacts, facts_of
-from grader.scorers.execution.inputs.outputs import RULE
+from grader.scorers.execution.inputs.outputs import OUTPUTS_RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
 from grader.scorers.execution.tasks import CodeTask, read_tasks
 from grader.scorers.interface import (
@@ -134,7 +134,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         ks = pass_metrics.reported_ks(run.options.k, _sample_counts(run), protocol)
         broken = {qid: texts for qid, texts in run.predictions.items() if texts and run.tasks[qid].broken}
         usable = {qid: texts for qid, texts in _texts_with_prompts(run).items() if qid not in broken}
-        with phases.executing(run.tasks, usable, protocol, _options(run), run.observer) as executions:
+        with phases.executing(run.tasks, usable, protocol, _options_with_packages(run), run.observer) as executions:
             of_broken = [
                 sample for qid, texts in broken.items() for sample in _results_of_broken_task(run.tasks[qid], texts)
             ]
@@ -165,7 +165,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         if all(task.cases is not None and not task.cases.function for task in run.tasks.values()):
             return []
         try:
-            return phases.unjudged_task_notes(run.tasks, protocol, _options(run), run.observer)
+            return phases.unjudged_task_notes(run.tasks, protocol, _options_with_packages(run), run.observer)
         except InfrastructureError as error:
             return [f"Whether the tests can judge programs apart from them was not checked: {error}"]
 
@@ -173,7 +173,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         """Return a scorer that executes a few samples in each call of `score`."""
         from grader.scorers.execution.program_scorer import ProgramScorer
 
-        return ProgramScorer(msgspec.structs.replace(run, options=_options(run)))
+        return ProgramScorer(msgspec.structs.replace(run, options=_options_with_packages(run)))
 
     def rescore(self, earlier: EarlierRun[ExecutionBenchmark]) -> ScorerOutput:
         """Compute the metrics again, from the results file or an `_executed.json` of the official evaluator."""
@@ -182,6 +182,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         counts = Counter(sample.qid for sample in samples)
         protocol = earlier.benchmark.protocols[earlier.protocol]
         ks = pass_metrics.reported_ks(earlier.options.k, counts, protocol)
+        # A results file keeps its own notes, which None says.
         notes = [Note(FROM_EXECUTED)] if report is None else None
         metrics = pass_metrics.metrics(samples, ks, has_linter=protocol.lint)
         return ScorerOutput(samples=samples, metrics=metrics, notes=notes)
@@ -227,10 +228,11 @@ def _test_facts(sample: SampleResult) -> Iterator[tuple[str, str]]:
 
 
 def _call_facts(sample: SampleResult) -> Iterator[tuple[str, str]]:
+    """Yield (label, text): how many of its calls, or of its outputs for inputs, are right, if that is known."""
     calls = sample.calls
     if not isinstance(calls, Calls):
         return
-    if sample.careful.rule == RULE:
+    if sample.careful.rule == OUTPUTS_RULE:
         yield "right outputs", f"{calls.same} of {calls.n}"
     else:
         alike = f", {calls.alike} of the same kind" if calls.alike else ""
@@ -274,7 +276,7 @@ def _texts_with_prompts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, lis
     return texts_by_qid
 
 
-def _options(run: Run[ExecutionBenchmark, CodeTask]) -> Options:
+def _options_with_packages(run: Run[ExecutionBenchmark, CodeTask]) -> Options:
     return msgspec.structs.replace(run.options, requirements=run.benchmark.required_packages())
 
 

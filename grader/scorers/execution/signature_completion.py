@@ -43,9 +43,9 @@ def complete_signature(signature: Signature, tests: str, signature_text: str, so
     """Return a signature that says what to write, from the reference solution, else from the tests."""
     if signature.required:
         return _with_called_functions(signature, tests, solution)
-    used, to_define = _undefined_names(tests, signature_text), names_to_define(tests, signature_text)
+    undefined, to_define = _undefined_names(tests, signature_text), names_to_define(tests, signature_text)
     tree = parse_any_length(solution or "") or ast.Module(body=[], type_ignores=[])
-    stubs = [_stub_of(node) for node in tree.body if getattr(node, "name", None) in used]
+    stubs = [_stub_of(node) for node in tree.body if getattr(node, "name", None) in undefined]
     if not any(stubs):
         classes = _class_stubs(tests, to_define)
         # Of several names without a class among them, nobody knows which one is the program's, and which a library's.

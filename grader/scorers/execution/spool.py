@@ -23,8 +23,8 @@ class StoredAnswers(NamedTuple):
     """Of all its messages: equal ones are the same answers."""
     evidence: ProcessEvidence
     reply_count: int
-    unsure: bool
-    """See `Answers.unsure`."""
+    may_stop_elsewhere: bool
+    """Whether the official run may not stop where it was stopped: `Answers.unsure`."""
 
 
 class Spool:
@@ -50,7 +50,7 @@ class Spool:
 
     def get(self, stored: StoredAnswers) -> Answers:
         """Return stored answers."""
-        return Answers(evidence=stored.evidence, transcript=self._read(stored.key), unsure=stored.unsure)
+        return Answers(evidence=stored.evidence, transcript=self._read(stored.key), unsure=stored.may_stop_elsewhere)
 
     def store(self, key: str, value: object) -> None:
         """Store a value of JSON."""

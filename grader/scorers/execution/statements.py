@@ -21,7 +21,7 @@ BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__"}
 IMPORTS = (ast.Import, ast.ImportFrom)
 _DEFINES = (*IMPORTS, *SCOPES)
 _SHOWS = frozenset({"print", "input", "main", "exit", "_exit", "quit", "write", "show"})
-"""Words of statements that show something, or end the program."""
+"""Names in statements that show something, or end the program."""
 _SETTINGS = frozenset({"setrecursionlimit", "set_int_max_str_digits", "stack_size"})
 """Calls that change what every function can do."""
 
@@ -32,11 +32,11 @@ class Statement(NamedTuple):
     node: ast.stmt
     bound: frozenset[str]
     """What it assigns, defines or imports."""
-    loaded: frozenset[str]
-    """What it reads outside functions and classes."""
+    used_at_once: frozenset[str]
+    """What it reads when it runs: outside functions and classes."""
     used: frozenset[str]
     """The same, and what functions and classes in it read."""
-    words: frozenset[str]
+    mentioned: frozenset[str]
     """All names and attributes in it."""
 
     @property
@@ -45,7 +45,7 @@ class Statement(NamedTuple):
         return isinstance(self.node, _DEFINES)
 
     @property
-    def can_act(self) -> bool:
+    def may_have_effects(self) -> bool:
         """Whether it may do more than bind names."""
         return not self.is_definition and has_calls([self.node])
 
@@ -75,20 +75,20 @@ def is_constant(node: ast.stmt) -> bool:
 
 def _statement(node: ast.stmt) -> Statement:
     parts = list(ast.walk(node))
-    words = frozenset(getattr(part, "id", getattr(part, "attr", "")) for part in parts)
+    mentioned = frozenset(getattr(part, "id", getattr(part, "attr", "")) for part in parts)
     try:
         has_scopes = any(isinstance(part, _SCOPED) for part in parts)
         names = _names_by_scope(ast.unparse(node)) if has_scopes else _names(parts)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         names = _names(parts)  # it cannot be unparsed, or the text not be compiled
-    return Statement(node, frozenset(names.bound), frozenset(names.loaded), frozenset(names.used), words)
+    return Statement(node, frozenset(names.bound), frozenset(names.used_at_once), frozenset(names.used), mentioned)
 
 
 class _Names(NamedTuple):
     """Global names of a statement, as in `Statement`."""
 
     bound: set[str]
-    loaded: set[str]
+    used_at_once: set[str]
     used: set[str]
 
 
@@ -97,7 +97,7 @@ _SCOPED = (*SCOPES, *_COMPREHENSIONS, ast.Lambda)
 
 
 def _names(parts: Iterable[ast.AST]) -> _Names:
-    """Return the names of code without functions and classes, in which `loaded` and `used` are the same."""
+    """Return the names of code without functions and classes, which uses all its names at once."""
     bound, used = set[str](), set[str]()
     for part in parts:
         if isinstance(part, ast.Name):
@@ -106,7 +106,7 @@ def _names(parts: Iterable[ast.AST]) -> _Names:
             bound.add((part.asname or part.name).split(".")[0])
         else:
             bound.add(getattr(part, "name", None) or getattr(part, "rest", None) or "")  # `except`, `match`
-    return _Names(bound - {""}, loaded=used, used=used)
+    return _Names(bound - {""}, used_at_once=used, used=used)
 
 
 def _names_by_scope(text: str) -> _Names:
@@ -125,7 +125,7 @@ def _names_by_scope(text: str) -> _Names:
             if symbol.is_referenced():
                 names.used.add(symbol.get_name())
                 if scope is table:
-                    names.loaded.add(symbol.get_name())
+                    names.used_at_once.add(symbol.get_name())
     return names
 
 
@@ -167,15 +167,15 @@ def is_main_guard(node: ast.stmt) -> bool:
 
 
 def statements_needed_by(names: Iterable[str], body: Sequence[Statement]) -> list[Statement]:
-    """Return the statements that functions need: those that define them and what they use, and what sets this up.
+    """Return the statements that the functions `names` need: what defines them and what they use, and sets this up.
 
     Main guards do not run.
     """
     binders, users = _numbers_by_name(body, "bound"), _numbers_by_name(body, "used")
     names = frozenset(names)
-    setup = _numbers_of_setup(body, names)
+    may_set_up = _numbers_of_setup(body, names)
     # Settings, such as the maximum recursion depth, are needed whatever the functions use.
-    needed = {n for n in setup if body[n].words & _SETTINGS}
+    needed = {n for n in may_set_up if body[n].mentioned & _SETTINGS}
     waiting = [*names, *(name for n in needed for name in body[n].used)]
     seen = {*waiting}
     while waiting:
@@ -183,7 +183,7 @@ def statements_needed_by(names: Iterable[str], body: Sequence[Statement]) -> lis
         numbers = [*binders[name]]
         # Variables and modules can be set up; functions and classes are what their definitions say.
         if any(not isinstance(body[n].node, SCOPES) for n in numbers):
-            numbers += [n for n in users[name] if n in setup]
+            numbers += [n for n in users[name] if n in may_set_up]
         for n in numbers:
             if n not in needed and not is_main_guard(body[n].node):
                 needed.add(n)
@@ -198,15 +198,15 @@ def _numbers_of_setup(body: Sequence[Statement], names: frozenset[str]) -> set[i
 
     One that shows something, or uses one of these names (those of the functions), is a test or a demonstration.
     """
-    return {n for n, statement in enumerate(body) if statement.can_act and not statement.words & (names | _SHOWS)}
+    return {n for n, part in enumerate(body) if part.may_have_effects and not part.mentioned & (names | _SHOWS)}
 
 
 def without_needless_statements(
     body: Sequence[Statement], names: Iterable[str], available: frozenset[str]
 ) -> list[Statement]:
-    """Return the statements of a program without those that its functions do not need, and that could do harm.
+    """Return the statements of a program that the functions `names` need, and those that can do no harm.
 
-    That is: what runs something, or cannot be loaded everywhere, such as a plot, a test, or `import pytest`.
+    Left out is what runs something, or cannot be loaded everywhere, such as a plot, a test, or `import pytest`.
     `available`: names that the program has without defining them.
     """
     needed = {id(statement) for statement in statements_needed_by(names, body)}
@@ -228,7 +228,7 @@ def _is_harmless(statement: Statement, known: set[str]) -> bool:
         only_repeats = statement.bound <= known
         return is_standard or only_repeats
     if isinstance(node, (*SCOPES, ast.Assign, ast.AnnAssign, ast.AugAssign)):
-        return not statement.can_act and statement.loaded <= known
+        return not statement.may_have_effects and statement.used_at_once <= known
     return is_noop(node)
 
 
@@ -249,10 +249,10 @@ _PRINTS = frozenset({"print", "write", "writelines", "stdout"})
 
 
 def reads_and_prints(body: Sequence[Statement]) -> bool:
-    """Return whether a script calls something that reads, and something that prints."""
+    """Return whether a script calls something outside functions, and mentions what reads and what prints."""
     nodes = [statement.node for statement in body]
     if not has_calls(node for node in nodes if not isinstance(node, SCOPES)):
         return False
-    words = frozenset[str]().union(*(statement.words for statement in body))
-    reads = bool(words & _READS) or ("open" in words and bool(_OPENS_INPUT.search(unparse(nodes) or "")))
-    return reads and bool(words & _PRINTS)
+    names = frozenset[str]().union(*(statement.mentioned for statement in body))
+    reads = bool(names & _READS) or ("open" in names and bool(_OPENS_INPUT.search(unparse(nodes) or "")))
+    return reads and bool(names & _PRINTS)

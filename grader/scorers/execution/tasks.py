@@ -50,14 +50,14 @@ class CodeTask(Task, frozen=True, kw_only=True):
     """A body or a program that is known to be correct."""
     cases: Cases | None = None
     """Inputs in the data; None: the tests ask the program."""
-    seconds: float = 0.0
+    cpu_seconds: float = 0.0
     """CPU time for one program, or for one input; 0: as for the other tasks."""
     memory_bytes: int = 0
     """Memory of one program; 0: as for the other tasks."""
-    wall: float = 0.0
+    wall_seconds: float = 0.0
     """Maximum duration of one run in seconds, whatever the load; 0: as for the other tasks."""
-    lists_tests: bool = False
-    """Whether the tests are a list of assertions. Of a program that fails, each one is then judged."""
+    has_list_of_assertions: bool = False
+    """Whether the row has a list of assertions, and no script. Of a program that fails, each one is then judged."""
     has_invalid_tests: bool = False
     """Whether every program fails officially, because the tests are not Python; the row is broken."""
 
@@ -71,9 +71,9 @@ class CodeTask(Task, frozen=True, kw_only=True):
         try:
             return msgspec.structs.replace(
                 self,
-                seconds=_parse_seconds(limits.get("timeout")) or self.seconds,
+                cpu_seconds=_parse_seconds(limits.get("timeout")) or self.cpu_seconds,
                 memory_bytes=_parse_memory(limits.get("memory")) or self.memory_bytes,
-                wall=_parse_seconds(limits.get("wall"), "wall") or self.wall,
+                wall_seconds=_parse_seconds(limits.get("wall"), "wall") or self.wall_seconds,
             )
         except BadRowError as error:
             raise UsageError(str(error)) from None
@@ -89,7 +89,7 @@ class CodeTask(Task, frozen=True, kw_only=True):
         """The solution as a program: unchanged if it defines what is asked for, else assembled like a model's reply."""
         if self.solution is None or _defines_any(self.solution, self.signature.required):
             return self.solution
-        return _program(self.solution, self.signature_text, self.names_to_define, self.cases is not None)
+        return _program(self.solution, self.signature_text, self.names_to_define, has_inputs=self.cases is not None)
 
 
 def _nonempty_text(value: object) -> str | None:
@@ -103,9 +103,10 @@ def _defines_any(source: str, names: tuple[str, ...]) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def _program(solution: str, signature: str, names_to_define: tuple[str, ...], has_inputs: bool) -> str:
+def _program(solution: str, signature: str, names_to_define: tuple[str, ...], *, has_inputs: bool) -> str:
     """Return the careful program of a reply with a solution. With inputs, it does not run behind the signature."""
     prelude = "" if has_inputs else None
+    # Which official rules these are hardly matters: the official program is taken only if it does the same.
     program = assemble(f"```python\n{solution}\n```", signature, "humaneval-v-v2", names_to_define, prelude)
     return program.completion if program.recovered_completion is None else program.recovered_completion
 
@@ -194,10 +195,10 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         names_to_define=(function,) if function else names_to_define(tests, signature),
         solution=solution,
         cases=cases,
-        seconds=_parse_seconds(row.get(columns.timeout or "")),
+        cpu_seconds=_parse_seconds(row.get(columns.timeout or "")),
         memory_bytes=_parse_memory(row.get(columns.memory or "")),
-        wall=_parse_seconds(row.get(columns.wall or ""), "wall"),
-        lists_tests=not isinstance(script_or_list, str),
+        wall_seconds=_parse_seconds(row.get(columns.wall or ""), "wall"),
+        has_list_of_assertions=not isinstance(script_or_list, str),
     )
 
 
@@ -259,7 +260,7 @@ def _with_setup(signature: Signature, setup: str) -> Signature:
     source = f"{setup}\n{signature.source}"
     if not setup or parse_or_none(source) is None:
         return signature
-    return msgspec.structs.replace(signature, source=source, classes=read_signature(source).classes)
+    return msgspec.structs.replace(signature, source=source, shared_classes=read_signature(source).shared_classes)
 
 
 def _parse_seconds(value: object, name: str = "timeout") -> float:
@@ -290,6 +291,7 @@ def _parse_memory(value: object) -> int:
 
 
 def _blocks(row: Row, columns: ExecutionColumns) -> Iterator[Block]:
+    """Yield the code that reports show with a task."""
     titled = (
         ("Signature", row.get(columns.signature or columns.prompt or "")),
         ("Tests", _test_script(row, columns)),

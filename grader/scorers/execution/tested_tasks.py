@@ -67,6 +67,7 @@ class TestedTasks:
         }
         states |= self._check_references(with_reference)
         failures = {qid: state.reason for qid, state in states.items() if isinstance(state, _ReferenceFailed)}
+        # Afterwards none is left: a recording without the reference solution does not fail so.
         states |= self._prepare_after_failures(failures)
         self._states.update({qid: state for qid, state in states.items() if not isinstance(state, _ReferenceFailed)})
         if refuse_if_all_fail:
@@ -142,7 +143,7 @@ class TestedTasks:
         assert judgement is not None
         if judgement.likeness is not None and judgement.likeness.has_nothing_to_compare:
             return NotJudgeable(NOTHING_TO_COMPARE)
-        # The states of a pool outlive the calls of `score`, each of which has a spool of its own.
+        # Later calls of `ProgramScorer.score` need these answers, too, and each call has a spool of its own.
         long_lived_spool = self._states.spool
         runs = [
             long_lived_spool.put(f"reference {c.hash_seed} {c.qid}", self._spool.get(self._stored_answers(c)))
@@ -215,6 +216,7 @@ class TestedTasks:
         return AnswerRequest(candidate, state.calls, make_job)
 
     def _stored_answers(self, candidate: Candidate) -> StoredAnswers:
+        """Return a program's answers, which are one part: where there are tests, one job asks for all of them."""
         return self._collector.answers[candidate].parts[0]
 
     # --- verdicts ---
@@ -237,8 +239,8 @@ class TestedTasks:
             answers, state = self._collector.answers[candidate], states[candidate.qid]
             if not answers.parts:
                 verdicts[candidate] = Verdict(infrastructure_error=answers.infrastructure_error)
-            elif answers.parts[0].digest in {run.digest for run in state.expected_runs}:
-                verdicts[candidate] = _verdict_of_expected_answers(answers.parts[0], len(state.calls))
+            elif (stored := self._stored_answers(candidate)).digest in {run.digest for run in state.expected_runs}:
+                verdicts[candidate] = _verdict_of_expected_answers(stored, len(state.calls))
             else:
                 judge_jobs[candidate] = self._judge_job(candidate, state)
         errors: dict[str, str] = {}
@@ -258,10 +260,10 @@ class TestedTasks:
         return verdicts
 
     def _judge_job(self, candidate: Candidate, state: Judgeable) -> tuple[str, JobOrFactory]:
-        """Return the key of the job that judges a candidate's answers, and what makes the job."""
+        """Return the key of the job that judges answers, made from their digests; and what reads them for the job."""
         task, stored = self._tasks[candidate.qid], self._stored_answers(candidate)
         is_reference = candidate.role == "reference"
-        wants_assertions = task.lists_tests if self._judges_assertions is None else self._judges_assertions
+        wants_assertions = task.has_list_of_assertions if self._judges_assertions is None else self._judges_assertions
         by_assertion = wants_assertions and not is_reference
         job = jobs.judge_job(task, state, self._limits, is_reference=is_reference, judges_assertions=by_assertion)
 
@@ -325,10 +327,10 @@ _KINDS_OF_MISSING_ANSWERS = {"unconfirmed", "waiting", "diverged", "ended"}
 def _is_official_timeout(judgement: Judgement, answers: StoredAnswers) -> bool:
     """Whether a program ran out of time in the very call for whose answer its tests wait, as it would officially.
 
-    That is not known if it may stop elsewhere officially (`answers.unsure`), or if it may have used up its time for
-    sending answers, which it does not do officially.
+    That is not known if it may stop elsewhere officially, or if it may have used up its time for sending answers, which
+    it does not do officially.
     """
     evidence = answers.evidence
     is_out_of_time = evidence.stopped in {"cpu", "blocked"} and not evidence.oom
-    is_sure = not answers.unsure and answers.reply_count <= FEW_ANSWERS
+    is_sure = not answers.may_stop_elsewhere and answers.reply_count <= FEW_ANSWERS
     return is_out_of_time and is_sure and judgement.kind == "waiting"

@@ -91,7 +91,9 @@ def test_a_signature_without_a_function_has_no_body(signature: str) -> None:
 )  # fmt: skip
 def test_what_a_signature_declares(text: str, stubs: tuple[str, ...], classes: tuple[str, ...]) -> None:
     source = text if text.endswith("\n") else text + "\n"
-    assert read_signature(text) == Signature(source=f"{source}    pass\n", required_functions=stubs, classes=classes)
+    assert read_signature(text) == Signature(
+        source=f"{source}    pass\n", required_functions=stubs, shared_classes=classes
+    )
 
 
 @each(
@@ -107,7 +109,7 @@ def test_what_a_signature_declares(text: str, stubs: tuple[str, ...], classes: t
 )  # fmt: skip
 def test_which_classes_the_candidate_must_write(text: str, tested: tuple[str, ...], classes: tuple[str, ...]) -> None:
     declared = read_signature(text)
-    assert (declared.required_classes, declared.classes) == (tested, classes)
+    assert (declared.required_classes, declared.shared_classes) == (tested, classes)
 
 
 # --- what the official assembly loses ---------------------------------------------------------------------------

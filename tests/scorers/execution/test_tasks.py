@@ -79,7 +79,7 @@ def test_every_limit_of_a_task_is_read_from_its_column(tmp_path: Path) -> None:
     split = next(iter(benchmark.splits))
     loaded = load(benchmark, split, benchmark.default_protocol, file, benchmark.scored_columns(split))
     task = read_tasks(loaded, benchmark)["q1"]
-    assert (task.seconds, task.memory_bytes, task.wall) == (3.0, 256 << 20, 40.0)
+    assert (task.cpu_seconds, task.memory_bytes, task.wall_seconds) == (3.0, 256 << 20, 40.0)
 
 
 def test_a_skeleton_that_is_not_python_leaves_the_task_without_one() -> None:

@@ -110,10 +110,10 @@ class OutputComparer:
     def _pairs(
         self, qid: str, answers: Sequence[Output], is_expected: Sequence[bool], expected: ExpectedAnswers
     ) -> Iterator[Pair]:
-        """Yield the answers whose comparison matters: those that are not the expected ones.
+        """Yield the answers whose comparison matters: those that are not the expected ones, or all for a checker.
 
-        Of missing answers, the first is enough to fail a program. EvalPlus also needs all expected floats, because one
-        changes how later answers are compared.
+        Of missing answers, the first is enough to fail a program. EvalPlus also needs all expected floats (`same`: the
+        program gave it), because one changes how later answers are compared.
         """
         cases = cases_of_task(self._tasks[qid])
         is_evalplus, has_missing = self._is_evalplus(qid), False
@@ -131,7 +131,7 @@ class OutputComparer:
         return self._protocol.compare == comparison_names.EVALPLUS and bool(cases_of_task(self._tasks[qid]).function)
 
     def _pair(self, qid: str, number: int, expected: ExpectedAnswers, answer: str | None = None) -> Pair:
-        """Return an answer and the expected one.
+        """Return an answer, unless it is missing, and the expected one.
 
         The input is with them if a checker, side effects or EvalPlus' own checks need it.
         """
@@ -178,7 +178,7 @@ class OutputComparer:
             compare["with_arguments"] = True
         if is_reference:
             compare["is_reference"] = True
-        elif expected.is_unordered:
+        if expected.is_unordered:
             compare["is_unordered"] = True
         return compare
 
@@ -209,24 +209,24 @@ class OutputComparer:
                 compared.official[number], compared.careful[number], error = comparison.verdicts[position]
                 if error:
                     compared.outputs[number] = Output("", Outcome.ERROR, error)
-            for position_text, answer in comparison.shown.items():
-                compared.displayed[numbers[int(position_text)]] = answer
+            for position_as_json_key, answer in comparison.shown.items():
+                compared.displayed[numbers[int(position_as_json_key)]] = answer
         return compared
 
     def checker_problem(self, qid: str, plan: ComparisonPlan, expected: ExpectedAnswers) -> tuple[str, str]:
         """Return why infrastructure did not run a checker, and what is wrong with the checker; empty if nothing is.
 
-        If a checker does not finish with an answer, it gets the expected outputs. If it finishes with these, the answer
-        was the cause: it is wrong, and nothing is wrong with the checker.
+        If a checker does not finish with an answer, it gets the expected outputs, too. If it finishes with these, the
+        answer was the cause: it is wrong, and nothing is wrong with the checker.
         """
-        compared = [self.results[key] for key in plan.inputs_by_job]
-        finished = [comparison for comparison in compared if comparison.compared is not None]
-        if len(finished) < len(compared):
+        results = [self.results[key] for key in plan.inputs_by_job]
+        telling_results = [result for result in results if result.compared is not None]
+        if len(telling_results) < len(results):
             keys = self._let_checker_judge_expected_outputs(qid, expected)
             if error := self.infrastructure_error(keys):
                 return error, ""
-            finished += [self.results[key] for key in keys]
-        return "", _checker_fault(finished)
+            telling_results += [self.results[key] for key in keys]
+        return "", _checker_fault(telling_results)
 
     def _let_checker_judge_expected_outputs(self, qid: str, expected: ExpectedAnswers) -> list[str]:
         """Return the keys of the jobs, which have run."""

@@ -159,9 +159,9 @@ class InputTasks:
         texts = tuple(output.text for output in first)
         complete = [run for run in others if run and all(output.is_answer for output in run)]
         other_runs = tuple(tuple(output.text for output in run) for run in complete)
-        seconds = max(part.evidence.longest for part in self._collector.answers[references[0]].parts)
+        slowest_seconds = max(part.evidence.longest for part in self._collector.answers[references[0]].parts)
         by_side_effect = references[0].reports_side_effects
-        expected = ExpectedAnswers(texts, seconds, other_runs, by_side_effect=by_side_effect)
+        expected = ExpectedAnswers(texts, slowest_seconds, other_runs, by_side_effect=by_side_effect)
         return self._comparer.plan_reference(qid, first, expected), expected
 
     def _outputs(self, variant: Candidate, seconds: float) -> list[Output]:
@@ -236,7 +236,7 @@ class InputTasks:
 
     def _seconds(self, qid: str) -> float:
         """Return the CPU time for one input: that of the task, or more if its reference solution is slow."""
-        task_seconds = self._tasks[qid].seconds or self._limits.cpu_seconds
+        task_seconds = self._tasks[qid].cpu_seconds or self._limits.cpu_seconds
         by_reference = self._protocol.times_reference * self._expected_answers(qid).reference_seconds
         return max(task_seconds, min(MAX_SECONDS, by_reference))
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 MAX_INPUT_CHARACTERS = 1000
 """Characters of an input in the results."""
-RULE = "outputs"
+OUTPUTS_RULE = "outputs"
 NOT_ASKED = "not asked, because the program is slow and has given a wrong answer before"
-PASSED = Reading(outcome=Outcome.PASSED, credit=1, rule=RULE)
+PASSED = Reading(outcome=Outcome.PASSED, credit=1, rule=OUTPUTS_RULE)
 _Message = TypeVar("_Message")
 
 
@@ -84,7 +84,7 @@ def _run_output(reply: str, evidence: ProcessEvidence, seconds: float, protocol:
 
 
 def _load_failure(parts: Sequence[Answers], protocol: ExecutionProtocol, function: str) -> Output | None:
-    """Return what stands for every answer if the program does not load, or has no such function; else None."""
+    """Return what stands for every answer if the program's first message says that it cannot be used; else None."""
     if not parts or not parts[0].transcript:
         return None
     try:
@@ -166,7 +166,7 @@ def _reading(compared: ComparedOutputs, is_right: Sequence[bool]) -> Reading:
     output = compared.outputs[number]
     outcome = Outcome.FAILED if output.is_answer else output.outcome
     why = output.why or compared.displayed.get(number, _NOT_COMPARED).why
-    return Reading(outcome=outcome, credit=0, detail=f"input {number + 1} of {len(is_right)}: {why}", rule=RULE)
+    return Reading(outcome=outcome, credit=0, detail=f"input {number + 1} of {len(is_right)}: {why}", rule=OUTPUTS_RULE)
 
 
 def unjudged_readings(why: str, rule: str = "infrastructure") -> Readings:
