@@ -251,11 +251,11 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def main_groupings(self) -> set[str]:
-        """The groupings that the main metric needs."""
+        """The groupings that the main metric needs: those of `mean_over`, and the fields of `f1_of`."""
         return {*self.levels, *(group.partition("=")[0] for group in self.f1_of or ())}
 
     def split(self, name: str | None) -> tuple[str, Split]:
-        """Return the named split, or the default one; raises UsageError."""
+        """Return the name and the data of the named split, or of the default one; raises UsageError."""
         chosen = name or self.default_split
         if chosen not in self.splits:
             raise UsageError(f"{self.id} has no split {chosen!r}; it has {', '.join(self.splits)}.")

@@ -112,7 +112,8 @@ def finish(report: Report, decisions: GateDecisions, write_error: Infrastructure
 
     A run is incomplete if a file could not be written (`write_error` says why), or if its judge answered nothing. Its
     exit code is that of an InfrastructureError, unless a gate is not met. A run without gates of which no sample could
-    be scored has this exit code, too. `write_error` is raised if the exit code is this one, and else only printed.
+    be scored has this exit code, too. `write_error` is raised if the exit code is this one, and else only printed. If
+    the gates cannot be decided, it is raised, or without it the reason (`decisions.error`).
     """
     if decisions.error is not None:
         raise write_error or decisions.error

@@ -170,7 +170,6 @@ judge_options = combine(
     click.option("--judge-replies", type=PATH, metavar="FILE",
                  help="Recorded judge replies ({qid: text}), instead of a judge."),
 )
-"""The judge."""
 
 reading_option = click.option(
     "--reading", type=click.Choice(["careful", "official"]), default="careful", show_default=True,
@@ -190,7 +189,6 @@ gate_options = combine(
                  help="Points that METRIC (default: the first) may drop below --baseline; exit 4 if inconclusive."),
     reading_option,
 )
-"""The gate."""
 
 # fmt: on
 
@@ -214,7 +212,6 @@ def report_option(verb_and_what: str, *, required: bool = False, excluded: str =
 
 
 run_report_option = report_option("Also write a report")
-"""Reports."""
 
 
 class NamedFile(NamedTuple):

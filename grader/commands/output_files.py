@@ -103,7 +103,7 @@ def folder_of_page(outputs: Sequence[str]) -> Path | None:
 
 
 def show_and_write(document: Document, outputs: Sequence[str], *, quiet: bool, verbose: bool = False) -> None:
-    """Print a document, unless `quiet`, and write it to files. `verbose`: see `show`."""
+    """Print a document, unless `quiet`, and write it to files. `verbose`: print more, as `show` does."""
     from grader.reports.formats import format_of
 
     # A document that a format refuses is not printed either.
@@ -115,7 +115,7 @@ def show_and_write(document: Document, outputs: Sequence[str], *, quiet: bool, v
 
 
 def show(document: Document, *, verbose: bool = False) -> None:
-    """Print a document; see `terminal.render`."""
+    """Print a document on standard error. `verbose`: with the evidence for every verdict, and with all groups."""
     from grader.reports.formats import terminal
 
     show_rendered(functools.partial(terminal.render, document, verbose=verbose))

@@ -40,7 +40,7 @@ class Lines:
         say(text)
 
     def phase(self, name: str, total: int | None) -> None:
-        """Begin a phase."""
+        """Begin a phase of `total` steps (None: unknown)."""
         self._name, self._total = name, total
         self._done = self._passed = 0
         self._started = self._last_line_at = time.monotonic()
@@ -125,7 +125,7 @@ class Bar:
     warning = message
 
     def phase(self, name: str, total: int | None) -> None:
-        """Begin a phase."""
+        """Begin a phase of `total` steps (None: unknown)."""
         if self._task is not None:
             self._progress.remove_task(self._task)
         self._text = BarText(total)
@@ -138,6 +138,7 @@ class Bar:
 
 
 def _rate(passed: int, done: int) -> str:
+    """Return the share that passed; empty if none did, as in a phase whose steps cannot pass."""
     return f"{100 * passed / done:.0f} % pass" if passed else ""
 
 

@@ -145,6 +145,7 @@ def _lazy_document(
         scorer_file=path_beside(graded.stem, ending) if ending and graded.stem is not None else None,
         data=command.setup.options.data,
         benchmark=command.setup.declared,
+        # Without a page, the graded rows do not have every column.
         rows=graded.rows if has_page else None,
     )
     make = functools.partial(

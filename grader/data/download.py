@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import time
 from typing import IO, TYPE_CHECKING
 
@@ -107,7 +108,7 @@ def _append(url: str, file: IO[bytes], observer: Observer, name: str) -> None:
     """Append what the server still has of a file; it may send only the rest, or all again."""
     import requests
 
-    begin = file.seek(0, 2)
+    begin = file.seek(0, os.SEEK_END)
     headers = {"Range": f"bytes={begin}-"} if begin else {}
     with requests.get(url, stream=True, timeout=(_CONNECT_SECONDS, _READ_SECONDS), headers=headers) as response:
         if begin and response.status_code == 416:

@@ -145,7 +145,7 @@ class DataTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ColumnSet:
-    """The set of columns to read."""
+    """The set of columns to read: all `columns` (None: of the data) except `image`, a column's name (None: of none)."""
 
     def __init__(self, columns: Iterable[str] | None, image: str | None = None) -> None:
         self._columns = None if columns is None else set(columns)

@@ -65,6 +65,7 @@ class Claims:
         file = real_path(path)
         if file in self._locks:
             return
+        # Another thread may give it up.
         lock = FileLock(file.with_name(f".{file.name}.lock"), thread_local=False, on_acquired=_write_holder)
         try:
             lock.acquire(timeout=_WAIT_SECONDS, poll_interval=_WAIT_SECONDS / 4)

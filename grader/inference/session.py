@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from grader.scorers.registry import AnyScorer
 
 
-_SHARED = ("benchmark", "split", "protocol", "data", "limit", "ids", "since", "until")
+_TASK_OPTIONS = ("benchmark", "split", "protocol", "data", "limit", "ids", "since", "until")
 """The options that choose tasks, of requests as of grading."""
 
 
@@ -49,7 +49,7 @@ class PreparedRun(msgspec.Struct, frozen=True, kw_only=True):
     plan: Plan
     """Every sample of every task of the benchmark."""
     selected: tuple[Conversation, ...]
-    """The conversations of the tasks that `--id` and `--limit` select."""
+    """The conversations of the tasks that the options select."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +68,7 @@ def prepare(options: InferOptions) -> PreparedRun:
 
     All tasks are planned: the prediction file also has those that earlier runs asked and this one does not select.
     """
-    setup = make_setup(Options(**{name: getattr(options, name) for name in _SHARED}))
+    setup = make_setup(Options(**{name: getattr(options, name) for name in _TASK_OPTIONS}))
     benchmark, scorer, split, protocol = setup.declared, setup.scorer, setup.split, setup.protocol
     rows = setup.rows(ALL)
     check_questions(rows, benchmark)
