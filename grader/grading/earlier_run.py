@@ -13,7 +13,7 @@ from grader.grading.report import Graded, complete_report
 from grader.observer import Silent
 from grader.predictions.fields import fields_from
 from grader.predictions.read import read_predictions
-from grader.predictions.select import fingerprint
+from grader.predictions.select import are_graded, fingerprint
 from grader.results import Provenance, Report
 from grader.results.file import read_report
 from grader.results.outputs import path_beside, results_path, stem_in
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from grader.data.tables import Rows
     from grader.grading.inputs import Inputs, Setup, Source
     from grader.options import Options
-    from grader.predictions.file import PredictionFile
     from grader.results import Part, SampleResult
     from grader.results.outputs import Outputs
     from grader.scorers.registry import AnyScorer
@@ -37,27 +36,25 @@ def score_again(source: Source, setup: Setup, outputs: Outputs | None, *, every_
     """
     path, options = _path(source), setup.options
     inputs = _read_selected_part(path, setup, every_column=every_column) if options.is_partial else None
-    part, rows = (None, None) if inputs is None else (inputs.part, inputs.rows)
+    part = None if inputs is None else inputs.part
     earlier_stem, stem = _earlier_stem(path, options, part), stem_in(options.output_dir, path, part)
-    report = _earlier_report(earlier_stem, setup)
-    if report is not None:
-        rows = _check_data(path, setup, report, rows, every_column=every_column)
-    if outputs is not None:
-        outputs.claim(stem, path.name, judged=True, scorer_file_ending=setup.scorer.file_ending)
-    scored = setup.scorer.rescore(
-        EarlierRun(
-            benchmark=setup.declared,
-            split=setup.split,
-            protocol=setup.protocol,
-            path=path,
-            stem=earlier_stem,
-            report=report,
-            options=options,
-        )
+    earlier = EarlierRun(
+        benchmark=setup.declared,
+        split=setup.split,
+        protocol=setup.protocol,
+        path=path,
+        stem=earlier_stem,
+        report=_earlier_report(earlier_stem, setup),
+        options=options,
     )
-    if report is None:  # only the scorer's file is there, and it was read by `rescore`
-        report = _report_from_scorer_file(path, earlier_stem, setup, scored.samples)
-        rows = _check_data(path, setup, report, rows, every_column=every_column)
+    if outputs is not None:
+        # The verdicts of a judge, if there was one, are kept.
+        outputs.claim(stem, path.name, judged=True, scorer_file_ending=setup.scorer.file_ending)
+    scored = setup.scorer.rescore(earlier)
+    # Without a results file, the samples come from the scorer's own file.
+    report = earlier.report or _report_from_scorer_file(path, earlier_stem, setup, scored.samples)
+    rows = None if inputs is None else inputs.rows
+    rows = _check_inputs(path, setup, report, rows, every_column=every_column)
     notes = report.notes if scored.notes is None else scored.notes
     return Graded(report=complete_report(report, scored, setup, notes), stem=stem, rows=rows)
 
@@ -119,11 +116,10 @@ def _earlier_report(stem: Path, setup: Setup) -> Report | None:
 def _digest_with_scorer_file(path: Path, stem: Path, scorer: AnyScorer) -> str:
     """Return the digest of the predictions in the scorer's file: beside the prediction file, or this file itself."""
     scorer_file = path_beside(stem, scorer.file_ending)
-    records = read_predictions(scorer_file if scorer_file.is_file() else path).records
-    return fingerprint({record.qid: record.predictions for record in records})
+    return fingerprint(read_predictions(scorer_file if scorer_file.is_file() else path).predictions_by_qid)
 
 
-def _check_data(path: Path, setup: Setup, report: Report, rows: Rows | None, *, every_column: bool) -> Rows | None:
+def _check_inputs(path: Path, setup: Setup, report: Report, rows: Rows | None, *, every_column: bool) -> Rows | None:
     """Raise UsageError if the predictions, or the data of `--data`, are not those of the report.
 
     Return the data's rows: those given, or those that had to be read for this; None if none were needed.
@@ -134,7 +130,7 @@ def _check_data(path: Path, setup: Setup, report: Report, rows: Rows | None, *, 
     if not checks_predictions and not checks_data:
         return rows
     file = read_predictions(path, fields_from(provenance.fields))
-    if checks_predictions and provenance.predictions_digest != _digest(file, report):
+    if checks_predictions and not are_graded(file.predictions_by_qid, report):
         raise UsageError(f"{path.name} has changed since it was graded; grade it again without --score-only.")
     if not checks_data:
         return rows
@@ -145,10 +141,3 @@ def _check_data(path: Path, setup: Setup, report: Report, rows: Rows | None, *, 
             "--score-only; or leave out --data, to compute the metrics of the earlier verdicts again."
         )
     return rows
-
-
-def _digest(file: PredictionFile, report: Report) -> str:
-    """Return the digest of a file's predictions for the tasks of a report."""
-    predictions = {record.qid: record.predictions for record in file.records}
-    graded_qids = dict.fromkeys(sample.qid for sample in report.samples)
-    return fingerprint({qid: predictions.get(qid, []) for qid in graded_qids})

@@ -144,6 +144,11 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, records=records, warnings=[*self.warnings, note])
 
     @property
+    def predictions_by_qid(self) -> dict[str, list[str]]:
+        """Task id -> its predictions, in the order of the records."""
+        return {record.qid: record.predictions for record in self.records}
+
+    @property
     def model(self) -> str | None:
         """The model that the file names; None if it names no model or several."""
         models = {record.fields.get("model") for record in self.records}

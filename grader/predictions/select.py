@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from grader.options import Options
     from grader.predictions.file import PredictionFile
+    from grader.results import Report
     from grader.task import Task
 
 PARTIAL = "Partial run: "
@@ -64,7 +65,7 @@ def select(
             raise InputError([f"{file.name}: no {noun} has all its predictions; --missing skip leaves all of them out"])
     elif missing:
         notes.append(f"{len(missing)} of {len(selected)} {noun}s have no prediction and count as wrong.")
-    predictions = {record.qid: record.predictions for record in file.records}
+    predictions = file.predictions_by_qid
     return {qid: predictions.get(qid, []) for qid in selected}, notes
 
 
@@ -147,6 +148,15 @@ def fingerprint(predictions: Mapping[str, list[str]]) -> str:
         separator = b","
     digest.update(b"}")
     return digest.hexdigest()[:16]
+
+
+def are_graded(predictions: Mapping[str, list[str]], report: Report) -> bool:
+    """Whether these are the predictions that a report graded; those of other tasks do not count."""
+    qids = dict.fromkeys(sample.qid for sample in report.samples)
+    try:
+        return report.provenance.predictions_digest == fingerprint({qid: predictions.get(qid, []) for qid in qids})
+    except UnicodeEncodeError:  # a lone surrogate, which no graded prediction has
+        return False
 
 
 _SUGGESTIONS = 5

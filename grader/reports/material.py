@@ -18,7 +18,7 @@ from grader.errors import GradeError, first_line
 from grader.predictions.fields import fields_from
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
-from grader.predictions.select import fingerprint
+from grader.predictions.select import are_graded
 from grader.reports.questions import Gap, ShownTasks, gather_tasks
 from grader.results.outputs import path_beside, stem_of
 from grader.scorers import declarations
@@ -74,7 +74,8 @@ class RunFiles:
 
     def replies(self) -> Replies:
         """Return the run's replies; empty if they are unknown."""
-        return _replies_by_task(self._graded_predictions[0])
+        file, _ = self._graded_predictions
+        return file.predictions_by_qid if file else {}
 
     def material(self) -> Material:
         """Collect the material of the report's items. Raises UsageError if the report's scorer is not installed."""
@@ -87,11 +88,11 @@ class RunFiles:
         file, gap = self._graded_predictions if has_items else (None, None)
         if gap is not None:
             gaps.append(gap)
-        replies = _replies_by_task(file)
+        replies = file.predictions_by_qid if file else {}
         executed = ScorerFile()
         if scorer.runs_programs:
             executed = _read_scorer_file(report, scorer, self.scorer_file, replies, gaps)
-            if file is None and executed.predictions and _are_graded(report, executed.predictions):
+            if file is None and executed.predictions and are_graded(executed.predictions, report):
                 replies = executed.predictions
                 gaps = self._gaps_with_scorer_file(gaps)
         tasks = ShownTasks()
@@ -125,7 +126,7 @@ class RunFiles:
             file = read_predictions(source, fields_from(self.report.provenance.fields))
         except (GradeError, OSError) as error:
             return None, Gap(kind="predictions", reason=f"{source.name} cannot be read: {first_line(error)}")
-        if _are_graded(self.report, _replies_by_task(file)):
+        if are_graded(file.predictions_by_qid, self.report):
             return file, None
         if source.name == graded_name:
             why = f"{source.name} has changed since it was graded."
@@ -196,19 +197,6 @@ def _load_benchmark(report: Report, reference: str | None, gaps: list[Gap]) -> B
         gaps.append(Gap(kind="questions", reason=first_line(error)))
         return None
     return declared
-
-
-def _replies_by_task(file: PredictionFile | None) -> dict[str, list[str]]:
-    return {record.qid: record.predictions for record in file.records} if file else {}
-
-
-def _are_graded(report: Report, replies: dict[str, list[str]]) -> bool:
-    """Whether these are the predictions that were graded: a file beside the results may have changed since."""
-    qids = dict.fromkeys(sample.qid for sample in report.samples)
-    try:
-        return report.provenance.predictions_digest == fingerprint({qid: replies.get(qid, []) for qid in qids})
-    except UnicodeEncodeError:  # a lone surrogate, which no graded prediction has
-        return False
 
 
 def _read_scorer_file(
