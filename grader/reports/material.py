@@ -82,7 +82,8 @@ class RunFiles:
         report, scorer = self.report, scorer_of(self.report)
         gaps: list[Gap] = []
         benchmark = self.benchmark
-        if not isinstance(benchmark, Benchmark):  # its name, or None
+        # Else it is a name, or None for the report's own.
+        if not isinstance(benchmark, Benchmark):
             benchmark = _load_benchmark(report, benchmark, gaps)
         has_items = bool(report.samples)
         file, gap = self._graded_predictions if has_items else (None, None)
@@ -114,7 +115,7 @@ class RunFiles:
     def _graded_predictions(self) -> tuple[PredictionFile | None, Gap | None]:
         """The predictions if they are the graded ones, else None and the reason.
 
-        A `PredictionFile` was read and graded by this process, so only a path is checked.
+        A `PredictionFile` was graded by this process. Only a path is read, with the run's field names, and checked.
         """
         source = self.predictions
         if isinstance(source, PredictionFile):
