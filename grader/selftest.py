@@ -152,7 +152,7 @@ def _test_references(declared: Benchmark, options: Options, backend: str, observ
     expected = {qid: [Outcome.PASSED] for qid in references}
     report = grading.grade(file, options, observer).report
     unjudged = {s.qid: s.careful.detail for s in report.samples if s.careful.outcome is Outcome.NOT_JUDGED}
-    expected_careful = {qid: outcomes for qid, outcomes in expected.items() if qid not in unjudged}
+    expected_careful = {qid: passed for qid, passed in expected.items() if qid not in unjudged}
     result = _compare({"official": expected, "careful": expected_careful}, report, backend)
     notes = [result.note]
     if missing := len(tasks) - len(references):
@@ -172,14 +172,14 @@ def _first_of(lines: Sequence[str]) -> str:
 
 def _compare(expected: Mapping[ReadingName, Outcomes], report: Report, backend: str) -> SelftestResult:
     actual = outcomes(report)
-    sandbox = report.provenance.sandbox
+    used_sandbox = report.provenance.sandbox
     skips_official = "official" not in actual
     return SelftestResult(
         benchmark=report.benchmark,
         sandbox=backend,
         samples=sum(map(len, expected["careful"].values())),
         different=[line for reading in actual for line in _differences(reading, expected[reading], actual[reading])],
-        note=f"official needs Python {sandbox.official_python}" if sandbox is not None and skips_official else "",
+        note=f"official needs Python {used_sandbox.official_python}" if used_sandbox and skips_official else "",
     )
 
 
