@@ -76,9 +76,8 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     def _protocol_problem(self, name: str, protocol: AnswerProtocol) -> str:
         """Return what is wrong with a protocol's rule or reader; empty if they are valid."""
         if protocol.rule == JUDGE:
-            return (
-                "" if self.judge_prompt else f"protocols.{name}: rule = 'judge' needs a judge_prompt and judge_grades"
-            )
+            needs = "rule = 'judge' needs a judge_prompt and judge_grades"
+            return "" if self.judge_prompt else f"protocols.{name}: {needs}"
         if protocol.rule not in RULES:
             return f"protocols.{name}: rule = {protocol.rule!r} is unknown; the rules are {', '.join(RULES)}"
         if protocol.reader and (problem := reader_problem(protocol.reader)):

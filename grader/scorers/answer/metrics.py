@@ -65,9 +65,8 @@ def _weighted_rows(samples: list[SampleResult], name: str, observe: ObserveAll) 
 def _weighted_row(
     members: list[SampleResult], reading: ReadingName, group: str | None, *, name: str, observe: ObserveAll
 ) -> Metric | None:
-    return group_metric(
-        members, reading, group, name=name, observe=partial(weighted_by_count, group=group, observe=observe)
-    )
+    observe_weighted = partial(weighted_by_count, group=group, observe=observe)
+    return group_metric(members, reading, group, name=name, observe=observe_weighted)
 
 
 def weighted_by_count(

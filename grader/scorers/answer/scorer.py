@@ -220,7 +220,7 @@ def _readings(
     run: Run[AnswerBenchmark, AnswerTask],
     comparer: Comparer,
 ) -> tuple[Reading, Reading]:
-    """Return the official reading of a prediction, and the careful one of the full output that it was made of."""
+    """Return both readings of a prediction (None: missing), the careful one of the full output that it was made of."""
     if text is None or full_output is None:
         return missing_reading(Outcome.NO_ANSWER), missing_reading(Outcome.NO_ANSWER)
     protocol = run.benchmark.protocols[run.protocol]

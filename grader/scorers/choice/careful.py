@@ -115,7 +115,10 @@ def _as_reading(selection: Selection, options: ChoiceOptions) -> ChoiceReading:
 
 
 class ChoiceReader:
-    """Tells which options the claims of a reply name."""
+    """Tells which options the claims of a reply name.
+
+    `unmarked` is the reply without its markup, `lower` that in lower case; positions are the same in all of them.
+    """
 
     def __init__(self, reply: OwnWords, options: ChoiceOptions, *, is_content: bool = False) -> None:
         self.is_content = is_content

@@ -107,25 +107,24 @@ def missing_judge_note(replies: list[ChoiceReply], version: str) -> list[Note]:
     return [Note(text, "official")]
 
 
-def _needs_judge(reply: ChoiceReply, name: str, version: str) -> bool:
+def _needs_judge(reply: ChoiceReply, reading: ReadingName, version: str) -> bool:
     """Whether the rules found no answer, so that a judge may find one."""
     if not reply.text.strip() or reply.item.broken:
         return False
-    if name == "careful":
-        return (
-            not reply.is_failure and reply.careful.outcome == "no_answer" and reply.careful.rule not in _READ_FOR_SURE
-        )
+    if reading == "careful":
+        is_unsure = reply.careful.outcome == "no_answer" and reply.careful.rule not in _READ_FOR_SURE
+        return is_unsure and not reply.is_failure
     # A question whose correct option VLMEvalKit does not have is wrong, whatever its judge says.
     has_gold = reply.item.gold in options_in_vlmevalkit(reply.item.options)
     return version.startswith("vlmevalkit") and reply.official.letter is None and has_gold
 
 
-def _is_wrong_by_rules(reply: ChoiceReply, name: str, version: str) -> bool:
+def _is_wrong_by_rules(reply: ChoiceReply, reading: ReadingName, version: str) -> bool:
     """Whether rules alone have found that a reply is not correct; carefully, a server failure is unscored instead."""
-    if name == "careful" and reply.is_failure:
+    if reading == "careful" and reply.is_failure:
         return False
-    read = reply.official if name == "official" else reply.careful
-    return read.letter != reply.item.gold and not _needs_judge(reply, name, version)
+    choice = reply.official if reading == "official" else reply.careful
+    return choice.letter != reply.item.gold and not _needs_judge(reply, reading, version)
 
 
 def _trial(reply: ChoiceReply) -> tuple[str, int]:
@@ -149,12 +148,12 @@ def _store_answer(reply: ChoiceReply, answer: JudgeReply, version: str) -> None:
     reply.official_judged, reply.careful_judged = readings.get("official"), readings.get("careful")
 
 
-def _judge_reading(name: str, reply: ChoiceReply, version: str, text: str) -> ChoiceReading | None:
+def _judge_reading(reading: ReadingName, reply: ChoiceReply, version: str, text: str) -> ChoiceReading | None:
     """Read the judge's answer: a letter, or `Z` for none of the options; None if it cannot be read."""
     from grader.scorers.choice.careful import read_choice
 
     options = reply.item.options
-    if name == "official":
+    if reading == "official":
         read = read_vlmevalkit(text, options, version)
         if read.letter is None and text.strip(" .()") in options.keys() - options_in_vlmevalkit(options):
             # VLMEvalKit's judge is not shown this option.

@@ -172,7 +172,8 @@ class _Finder:
 
     def _text_begun_by(self, letter: _Letter) -> OptionText | None:
         """Return the longer text of an option that a letter begins: "B, A, C", "A is closer"."""
-        text = self.options.text_at(self.lower, letter.start) if letter.bracket or not letter.is_small else None
+        is_word = letter.is_small and not letter.bracket  # "a"
+        text = None if is_word else self.options.text_at(self.lower, letter.start)
         return text if text is not None and text.end > letter.end else None
 
     def _begins_content(self, letter: _Letter) -> bool:
@@ -247,7 +248,7 @@ def _stands_alone(letter: _Letter, unmarked: str) -> bool:
     if word is None:
         return bool(_RIGHT_END.match(unmarked, letter.end))
     in_other_script = word[1][0] >= "\u0530"  # a Latin capital before a word in another script: "C 选项"
-    return letter.letter != "I" and (word[1] in wordings.VERBS or in_other_script)
+    return letter.letter != "I" and (word[1] in wordings.VERBS or in_other_script)  # "I" is a pronoun
 
 
 def _label_with_option_text(letter: _Letter, lower: str, options: ChoiceOptions) -> Label:

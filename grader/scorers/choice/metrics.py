@@ -47,8 +47,8 @@ def pass_observations(samples: list[SampleResult], reading: ReadingName) -> list
     """
     questions = [_noticed_passes(members, reading) or members for members in by_observation(samples).values()]
     shares = [mean_of_samples(members, reading) for members in questions]
-    scored = [sum(member.reading(reading).is_scored for member in members) for members in questions]
-    return weight_observations(shares, [*map(len, questions)], scored)
+    scored_counts = [sum(member.reading(reading).is_scored for member in members) for members in questions]
+    return weight_observations(shares, bound_weights=[*map(len, questions)], value_weights=scored_counts)
 
 
 def circular_observations(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:

@@ -2,6 +2,7 @@
 
 Officially every option moves on by one letter from pass to pass, but a last option such as "All of the above" keeps
 its place. Such a question has one pass fewer than it has options. The published files are made in this way.
+The `observation` of an item is the id of its question; so is `unit`, which is empty in the first pass.
 """
 
 from __future__ import annotations

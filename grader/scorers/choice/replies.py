@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import Outcome, Reading, SampleResult
+from grader.results import Outcome, Reading, ReadingName, SampleResult
 from grader.scorers.choice.facts import ChoiceFacts
 from grader.scorers.choice.items import Item
 from grader.scorers.choice.readers import official_reader
@@ -40,7 +40,7 @@ class ChoiceReply(msgspec.Struct, kw_only=True):
     """Why the judge gave no decision although it was asked; readings that depend on it are then unscored."""
     is_failure: bool = False
     """Whether the text is a server failure and not a reply: it gets no careful reading and no judge."""
-    readings_to_judge: frozenset[str] = frozenset()
+    readings_to_judge: frozenset[ReadingName] = frozenset()
     """The readings that needed the judge."""
 
 
@@ -152,7 +152,7 @@ def _careful(reply: ChoiceReply) -> Reading:
     return _with_judge(reply, "careful", reply.careful, reply.careful_judged)
 
 
-def _with_judge(reply: ChoiceReply, name: str, read: ChoiceReading, judged: ChoiceReading | None) -> Reading:
+def _with_judge(reply: ChoiceReply, name: ReadingName, read: ChoiceReading, judged: ChoiceReading | None) -> Reading:
     """Return what a reading says, or the judge where it was asked; unscored if the judge's answer was unreadable."""
     if read.letter is None and name in reply.readings_to_judge:
         if judged is None:

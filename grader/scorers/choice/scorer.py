@@ -125,7 +125,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         hint = cell(task.row.get(declared.columns.hint or "")) or ""
         values = {**prompt_values(declared, task), "question": question, "hint": hint}
 
-        def usual_prompt(_: Mapping[str, str]) -> str:
+        def usual_prompt(_earlier_answers: Mapping[str, str]) -> str:
             return render(TEMPLATE, values, "the usual prompt")
 
         return [turn_from_template(declared, prompt_options, Turn(text=usual_prompt), values)]
@@ -273,10 +273,10 @@ class Circular(MultipleChoice):
 def _samples(
     replies: Iterable[ChoiceReply], unanswered: Iterable[Item], predictions: Mapping[str, list[str]]
 ) -> list[SampleResult]:
-    """Return the results of the replies and of the missing ones, in the benchmark's order."""
-    rounds = max(map(len, predictions.values()), default=0) or 1
+    """Return the results of the replies, and of an unanswered item as many missing ones as others have, in order."""
+    most = max(map(len, predictions.values()), default=0) or 1
     samples = [sample_of(reply) for reply in replies]
-    samples += [missing_sample(item, number) for item in unanswered for number in range(rounds)]
+    samples += [missing_sample(item, number) for item in unanswered for number in range(most)]
     order = {qid: number for number, qid in enumerate(predictions)}
     return sorted(samples, key=lambda sample: order[sample.qid])
 
@@ -300,9 +300,8 @@ def _position_lines(letters: dict[str, LetterCounts]) -> list[str]:
     for letter, counts in sorted(letters.items()):
         if corrections.shares_differ((counts.chosen, chosen), (counts.right, gold), tests=len(letters)):
             shares = 100 * counts.chosen / chosen, 100 * counts.right / gold
-            parts.append(
-                "{} is {:.0f} % of the answers, but right for {:.0f} % of the questions".format(letter, *shares)
-            )
+            text = "{} is {:.0f} % of the answers, but right for {:.0f} % of the questions"
+            parts.append(text.format(letter, *shares))
     return [f"Position bias (careful): {'; '.join(parts)}."] if parts else []
 
 
