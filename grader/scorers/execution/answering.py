@@ -81,7 +81,7 @@ class AnswerCollector:
     ) -> list[AnswerRequest]:
         """Let programs answer for a short time; return what is still to answer of those whose verdicts are open.
 
-        `find_decided`: see `collect`.
+        `find_decided`: returns those whose answers so far decide their verdicts.
         """
         unfinished = self._run(phase, requests, FIRST_SECONDS)
         decided = find_decided([request.candidate for request in unfinished]) if unfinished else ()
@@ -96,7 +96,7 @@ class AnswerCollector:
     def _run(self, phase: str, requests: list[AnswerRequest], max_seconds: float | None = None) -> list[AnswerRequest]:
         """Let programs answer in one job each; return those that have calls left.
 
-        `max_seconds`: see `jobs.with_max_seconds`.
+        `max_seconds` of work: after them, a program is asked nothing more; None: after a minute (see `collect`).
         """
         job_list = [request.make_job(request.calls) for request in requests]
         if max_seconds is not None:

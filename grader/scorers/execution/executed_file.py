@@ -36,6 +36,7 @@ def record(
     rows: list[Record] = []
     for number, (passed, text) in enumerate(results):
         lint_failed = text.startswith(protocol.lint_prefix)
+        # The official file has 0, and not False, for a program that the linter rejects.
         row: Record = {"task_id": number, "passed": 0 if lint_failed else passed, "result": text}
         rows.append({"qid": source.qid, **row} if protocol.executed_layout == "v2" else row)
     program_fields = {"processed_predictions": completions, "concatenated_predictions": programs}

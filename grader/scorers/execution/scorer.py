@@ -264,7 +264,7 @@ def _python_notes(sandbox: SandboxProvenance | None) -> list[Note]:
 
 
 def _texts_with_prompts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, list[str]]:
-    """Return the predictions; code that only continues a prompt is put behind it, in one code block."""
+    """Return the predictions; code that only continues the column `prompt` is put behind it, in one code block."""
     continued = {record.qid: record.continued for record in run.file.records if record.continued}
     texts_by_qid = dict(run.predictions)
     for qid in texts_by_qid.keys() & continued.keys():

@@ -203,7 +203,7 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
 
 
 def _tests_that_run(row: Row, columns: ExecutionColumns, program: str) -> str:
-    """Return a row's tests as a script that runs them; raises BadRowError. `program`: see `runnable_script`."""
+    """Return a row's tests as a script that runs them; raises BadRowError. `program`: may name the function."""
     tests = _test_script(row, columns)
     if not tests.strip():
         raise BadRowError("it has no tests, so every program would pass")

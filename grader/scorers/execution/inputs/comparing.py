@@ -165,7 +165,7 @@ class OutputComparer:
         return numbers
 
     def _compare_options(self, qid: str, expected: ExpectedAnswers, *, is_reference: bool) -> Compare:
-        """Return how a task's answers are compared, with no `pairs` yet. `is_reference`: see `_store_jobs`."""
+        """Return how a task's answers, or with `is_reference` its solution's own, are compared, without `pairs`."""
         cases = cases_of_task(self._tasks[qid])
         comparisons = comparison_names.VALUES if cases.function else self._comparisons
         compare: Compare = {"function": cases.function, "rules": comparisons, "pairs": []}

@@ -205,7 +205,7 @@ class InputTasks:
     ) -> AnswerRequest:
         """Return what a program is asked; each call has so many seconds.
 
-        `max_bytes`: see `jobs.calls_job`. `expected`: the expected answers, of which a job has only the digests.
+        Of an answer with more than `max_bytes`, or one of the `expected` ones, a digest comes back.
         """
         task, function, source = self._tasks[variant.qid], self._cases(variant.qid).function, variant.source
         if variant.role != "official":  # which `_make_harness_variant` has made already
