@@ -2,7 +2,7 @@
 
 A number belongs to what it counts. In a sentence, numbers that the question states are repeated, not answered; a
 condition ("at x = 4"), a part ("3 of which"), and a rate that nobody asked for are not answers. Of several numbers, the
-one of what the question counts is the answer.
+one of what the question counts is the answer. Where there is none, functions return None.
 """
 
 from __future__ import annotations

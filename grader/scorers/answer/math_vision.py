@@ -101,16 +101,16 @@ def _normalise_latex(text: str) -> str:
 
 def with_fractions(text: str) -> str:
     r"""Write `\frac12` as `\frac{1}{2}`; if fewer than two characters follow one, nothing is changed."""
-    first, *others = text.split("\\frac")
-    for part in others:
+    rewritten, *parts = text.split("\\frac")
+    for part in parts:
         if part.startswith("{"):
-            first += "\\frac" + part
+            rewritten += "\\frac" + part
         elif len(part) < 2:
             return text
         else:
             below_in_braces = part[1] if part[1] == "{" else f"{{{part[1]}}}"
-            first += f"\\frac{{{part[0]}}}{below_in_braces}{part[2:]}"
-    return first
+            rewritten += f"\\frac{{{part[0]}}}{below_in_braces}{part[2:]}"
+    return rewritten
 
 
 _TOKEN = re.compile(r"(?:[$\s]|\\displaystyle)*(\d+(?:\.\d+)?|\.\d+|\\[a-z]+|[-+*/:^(){}\[\]])")

@@ -13,7 +13,7 @@ relaxed, relaxed-2024: open-compass/VLMEvalKit 0c7163c and c03bc048, `vlmeval/da
 mathvista: lupantech/MathVista 53d5258, `evaluation/calculate_score.py`, which reads what a model has extracted. A gold
     answer has as many decimals as its row's `precision`, in all 1,000 rows of testmini.
 exact: the whole reply, without blanks around it and without case.
-Others are in `published.py` and `math_vision.py`.
+Others are in `published.py` and `math_vision.py`. Where a rule reads no answer, its function returns None.
 """
 
 from __future__ import annotations
@@ -224,10 +224,8 @@ def _is_mmmu_gold(pieces: list[str | float], gold: str) -> bool:
     """Whether a text of the answer has the gold text anywhere in it, or one of its numbers is the gold number."""
     gold_pieces = _normalise_mmmu(gold)
     gold_texts = [piece for piece in gold_pieces if isinstance(piece, str)]
-    return any(
-        any(text in piece for text in gold_texts) if isinstance(piece, str) else piece in gold_pieces
-        for piece in pieces
-    )
+    has_gold_text = any(text in piece for piece in pieces if isinstance(piece, str) for text in gold_texts)
+    return has_gold_text or any(piece in gold_pieces for piece in pieces if not isinstance(piece, str))
 
 
 def read_bbh(text: str) -> str | None:

@@ -1,4 +1,4 @@
-r"""Rules of further published benchmarks, bug for bug; `official.RULES` names them.
+r"""Rules of further published benchmarks, bug for bug; `official.RULES` names them. None: no answer is read.
 
 cruxeval: facebookresearch/cruxeval 190faf1, `evaluation/utils_general.py`. The source executes `assert GOLD == REPLY`;
     here a reply is compared if it is a literal of Python, so that nothing is executed.

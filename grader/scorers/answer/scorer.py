@@ -268,7 +268,7 @@ def _official_reading(task: AnswerTask, text: str, name: str) -> Reading:
 
 
 def _careful_reading(task: AnswerTask, text: str, comparer: Comparer, marks: tuple[str, str] | None) -> Reading:
-    """Read and score a reply carefully: a letter of a row with options, else an answer of its kind."""
+    """Read and score a reply: a letter, if the row has options, else its kind; first between the `marks`, if any."""
     if task.options:
         several = len(task.gold or "") > 1
         return verdict(task, read_choice_between(text, task.options, task.text, marks, several=several))

@@ -43,7 +43,7 @@ _ANNOUNCES = Pattern(r":[ *_]*$")
 
 
 def read_text(reply: OwnWords, claim: Claim) -> str | None:
-    """Return the text of a form's content; of a reply without a form, its only line."""
+    """Return the text of a form's content; of a reply without a form, its only line; None for another claim."""
     if claim.is_cut:
         return None
     if claim.form in ("container", "mark", "declaration"):

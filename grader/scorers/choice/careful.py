@@ -115,7 +115,7 @@ def _as_reading(selection: Selection, options: ChoiceOptions) -> ChoiceReading:
 
 
 class ChoiceReader:
-    """Tells which options the claims of a reply name.
+    """Tells which options the claims of a reply name; its `_select` methods return None where none is named.
 
     `unmarked` is the reply without its markup, `lower` that in lower case; positions are the same in all of them.
     """

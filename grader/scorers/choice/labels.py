@@ -113,7 +113,7 @@ class _Letter(NamedTuple):
 
 
 class _Finder:
-    """Tells the letters of one reply that are labels from articles, pronouns, names, parts and symbols."""
+    """Finds the label that a letter of a reply is; None for articles, pronouns, names, parts and symbols."""
 
     def __init__(self, unmarked: str, raw: str, options: ChoiceOptions, content_starts: frozenset[int]) -> None:
         self.content_starts = content_starts

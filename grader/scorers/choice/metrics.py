@@ -100,11 +100,11 @@ def _all_passes_correct(trial: list[SampleResult], reading: ReadingName) -> Obse
     passes = [sample.reading(reading) for sample in _noticed_passes(trial, reading)]
     scored = [each for each in passes if each.is_scored]
     is_complete = len(scored) == len(passes)
-    is_correct = bool(passes) and all(each.points >= 1 for each in scored)
+    may_be_correct = bool(passes) and all(each.points >= 1 for each in scored)
     return Observation(
-        value=float(is_correct) if is_complete else None,
-        low=float(is_correct and is_complete),
-        high=float(is_correct),
+        value=float(may_be_correct) if is_complete else None,
+        low=float(may_be_correct and is_complete),
+        high=float(may_be_correct),
         cluster=trial[0].independent_unit,
     )
 

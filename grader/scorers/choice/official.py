@@ -74,7 +74,7 @@ def read_lmms_eval(text: str, version: str = "lmms-eval-0.7.1") -> ChoiceReading
 
 
 def _span_in_raw(raw: str, response: str, span: tuple[int, int]) -> tuple[int, int] | None:
-    """Map a span of the stripped, upper-cased response to the raw text (the response is its tail)."""
+    """Map a span of the stripped, upper-cased response to the raw text; None if the response is not its tail."""
     body = raw.rstrip()
     shift = len(body) - len(response)
     if shift < 0 or body[shift:].upper() != response:

@@ -153,7 +153,7 @@ def _careful(reply: ChoiceReply) -> Reading:
 
 
 def _with_judge(reply: ChoiceReply, name: ReadingName, read: ChoiceReading, judged: ChoiceReading | None) -> Reading:
-    """Return what a reading says, or the judge where it was asked; unscored if the judge's answer was unreadable."""
+    """Return what a reading says, or the judge where it was asked; unscored if its answer was unreadable (None)."""
     if read.letter is None and name in reply.readings_to_judge:
         if judged is None:
             return Reading(outcome=Outcome.UNSCORED, credit=None, detail=reply.judge_problem, rule="judge")
