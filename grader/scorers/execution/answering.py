@@ -79,10 +79,7 @@ class AnswerCollector:
         requests: list[AnswerRequest],
         find_decided: Callable[[Sequence[Candidate]], Collection[Candidate]],
     ) -> list[AnswerRequest]:
-        """Let programs answer for a short time; return what is still to answer of those whose verdicts are open.
-
-        `find_decided`: returns those whose answers so far decide their verdicts.
-        """
+        """Let programs answer for a short time; return the rest for those that `find_decided` does not return."""
         unfinished = self._run(phase, requests, FIRST_SECONDS)
         decided = find_decided([request.candidate for request in unfinished]) if unfinished else ()
         complete = {request.candidate: request for request in requests}

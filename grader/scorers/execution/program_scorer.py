@@ -160,6 +160,7 @@ class ProgramScorer:
             yield msgspec.structs.replace(result, sample=0)  # each request has one sample
 
     def _samples(self, requests: Sequence[ScoreRequest]) -> Iterable[Sample]:
+        """Yield a sample for each request, numbered by task; a `verbatim` text is itself the program."""
         counts = Counter[str]()
         for request in requests:
             task = self._tasks[request.qid]
