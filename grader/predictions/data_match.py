@@ -131,7 +131,12 @@ def _is_same_question(data_text: str, file_text: str) -> bool | None:
 def _is_cut(plain_data: str, file_text: str) -> bool:
     """Whether the parts of a text around "..." stand in a question in this order."""
     parts = [part for piece in _CUT.split(file_text) if len(part := plain(piece)) >= _MIN_LETTERS]
-    return len(parts) > 1 and re.search(".*?".join(parts), plain_data) is not None
+    behind = plain_data
+    for part in parts:
+        _, found, behind = behind.partition(part)
+        if not found:
+            return False
+    return len(parts) > 1
 
 
 def _has_words_of(question: str, text: str) -> bool:
@@ -214,12 +219,8 @@ def _options_of_gold(gold: str, options: Mapping[str, str], labels: tuple[str, .
 
 def _has_same_answer(data_golds: Iterable[str], file_golds: Iterable[str]) -> bool | None:
     """Whether an answer of the file is an accepted one; None for other texts, because words can differ and be right."""
-    accepted, recorded = ([_after_hashes(text) for text in golds] for golds in (data_golds, file_golds))
+    # GSM8K's final answer is behind hashes.
+    accepted, recorded = ([text.rpartition("####")[2].strip() for text in golds] for golds in (data_golds, file_golds))
     if any(_is_same_text(first, second) for first in accepted for second in recorded):
         return True
     return False if all(_number(text) is not None for text in (*accepted, *recorded)) else None
-
-
-def _after_hashes(text: str) -> str:
-    """Return what follows "####", GSM8K's mark of the final answer."""
-    return text.rpartition("####")[2].strip()

@@ -142,9 +142,8 @@ class _FileReader:
         self._warnings: list[str] = []
         self._contents = Contents([])
         """What the conversion of a whole file has given (`Format.convert`); empty in other files."""
-        self._is_workbook = False
-        self._is_numbered = False
-        """Whether the qids are the tool's row numbers."""
+        self._is_workbook = self._is_numbered = False
+        """Whether the file is a workbook; whether its qids are the tool's row numbers."""
         self._first_filter: object = None
         """The filter of the first record of a harness' log."""
         self._merger = Merger()

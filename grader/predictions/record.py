@@ -31,16 +31,14 @@ def record_of(file_format: Format, row: Row, position: int) -> PredictionRecord 
 
 
 def _record_of_tool(file_format: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
-    """Return a record in the format of another tool, or what is wrong with it.
-
-    If a harness' filter made its texts of the model's outputs, both are kept: `predictions` and `outputs`.
-    """
+    """Return a record in the format of another tool, or what is wrong with it."""
     qid, texts = _record_id(file_format, row, position), _predictions_or_flaw(file_format, row)
     if isinstance(qid, Flaw) or isinstance(texts, Flaw):
         return [flaw for flaw in (qid, texts) if isinstance(flaw, Flaw)]
     path, predictions = texts
     filters = outputs = None
-    if file_format.raw_texts and path != file_format.raw_texts:
+    has_filtered_texts = bool(file_format.raw_texts) and path != file_format.raw_texts
+    if has_filtered_texts:
         outputs = texts_of(value_at(row, file_format.raw_texts))
         filter_name = row.get(file_format.filter)
         if outputs and len(outputs) != len(predictions):

@@ -80,16 +80,13 @@ def _row(
 
 
 def _add_options(row: Row, recorded_task: RecordedTask, letters: str, column: str) -> bool:
-    """Add the options to a row, in one column or one for each letter; return whether it has those it needs.
-
-    `recorded_task` has the options that the row's own columns have, too.
-    """
+    """Add the options to a row, in one column or one for each letter; return whether it has those it needs."""
     if column and column not in row and recorded_task.options:
         row[column] = [*recorded_task.options.values()]
     if not letters:
         return True
     if column:
-        return bool(recorded_task.options)
+        return bool(recorded_task.options)  # they are those of the row's own column, if it has one
     has_columns = set(letters[:2]) <= row.keys()  # a task can have only two options
     row |= {letter: text for letter, text in recorded_task.options.items() if letter in letters and letter not in row}
     return has_columns or bool(recorded_task.options)
@@ -98,8 +95,7 @@ def _add_options(row: Row, recorded_task: RecordedTask, letters: str, column: st
 def _add_answer(row: Row, recorded_task: RecordedTask, benchmark: Benchmark, *, has_letters: bool) -> bool:
     """Add the gold answer to a row; return whether the row has a column with it, or the benchmark declares none.
 
-    A number in the column becomes the letter of this option (`RecordedTask.gold`), unless the declaration says that
-    answers are numbers.
+    A number in the column becomes the letter of this option, unless the declaration says that answers are numbers.
     """
     column = getattr(benchmark.columns, "answer", None)
     if not column:

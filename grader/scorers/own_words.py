@@ -22,16 +22,12 @@ LONGEST_WITH_REASONING = 1_000_000
 LONGEST = 200_000
 """Only so many last characters without reasoning are read: what a reply settles on is at its end."""
 
-
 _FINISHED = tuple(".!?\u3002\u061f\u0964)]}\"':;*$`|\u2026>")
 _GOES_ON = Pattern(
     r"(?:[-+=*/(<$&,\\]|\b(?:a|an|the|of|to|in|on|at|by|for|from|with|and|or|but|so|is|are|was|be|per|that|"
-    r"which|as|if|"
-    r"than|not|we|it|this|its|their|each|both|these|those|every|any|will|can|has|have)|(?:=|[*\u00d7] ?\d+ "
-    r")[^=]{0,40}[-+*/\u00d7] ?\d+)$"
+    r"which|as|if|than|not|we|it|this|its|their|each|both|these|those|every|any|will|can|has|have)|"
+    r"(?:=|[*\u00d7] ?\d+ )[^=]{0,40}[-+*/\u00d7] ?\d+)$"
 )
-
-
 _LONG_TEXT = 100
 """Characters. A shorter text may leave out its full stop: "It is red. Option B"."""
 _ROUND, _LOOPS = 200, 3
@@ -128,8 +124,7 @@ class OwnWords:
 def own_words(raw: str, question: str = "", *, answers: re.Pattern[str] | None = None) -> OwnWords:
     """Return what a reply says to its question.
 
-    `answers`: a pattern of an answer's heading, for replies that quote their question before they answer: what looks
-    like another question counts as one only behind the first match.
+    `answers`: headings of an answer. Before the first one, the reply quotes its question, and no other begins.
     """
     # Only the end is read. Blanks stand for what is skipped, so that positions stay those of `raw`.
     skipped = max(0, len(raw) - LONGEST_WITH_REASONING)

@@ -92,8 +92,7 @@ _NAMES = "answer|final_?answer|final|conclusion|choice|option|letter|result|ans|
 _TAG = Pattern(rf"<(?P<closes>/?)(?:{_NAMES})\s*>|\[(?P<closes_bracket>/?)(?:answer|final_?answer)\]", re.IGNORECASE)
 _FIELD = Pattern(
     r"[{,\s][\"']?(?:(?:final|correct|my|model|best|selected|chosen)[_ ]?)?(?:answer|choice|option|letter|"
-    r"prediction|selection|label|答案)"
-    r"(?:[_ ](?:letter|choice|option))?[\"']\s*:\s*"
+    r"prediction|selection|label|答案)(?:[_ ](?:letter|choice|option))?[\"']\s*:\s*"
     r"(?:\"(?P<text>(?:[^\"\\\n]|\\.){0,4000})\"|'(?P<single>(?:[^'\\\n]|\\.){0,4000})'"
     r"|(?P<opening>[\[{])|(?P<bare>-?\d[\d.eE+-]{0,40}|true|false|null|[A-Za-z])\b|(?P<cut>[\"'][^\"'\n]*\Z))",
     re.IGNORECASE,
@@ -141,17 +140,11 @@ def _boxes(text: str) -> list[Claim]:
             continue
         box = Claim("container", "boxed", start, end, (match.start(), end + 1))
         if boxes and _JOIN.fullmatch(text, boxes[-1].outer_span[1], match.start()):
-            box = _join_boxes(boxes.pop(), box)
+            earlier = boxes.pop()
+            parts = earlier.parts or ((earlier.start, earlier.end),)
+            box = box._replace(outer_span=(earlier.outer_span[0], end + 1), parts=(*parts, (start, end)))
         boxes.append(box)
     return boxes
-
-
-def _join_boxes(first: Claim, second: Claim) -> Claim:
-    """Return one claim for two boxes that are one answer; the first can already be the claim of several boxes."""
-    parts = first.parts or ((first.start, first.end),)
-    return second._replace(
-        outer_span=(first.outer_span[0], second.outer_span[1]), parts=(*parts, (second.start, second.end))
-    )
 
 
 _PAIRS = {"{": "}", "[": "]"}
@@ -319,13 +312,11 @@ def fields(reply: OwnWords) -> dict[str, list[Claim]]:
 
 
 def _headings(lower: str) -> list[re.Match[str]]:
-    """Return the headings in order. A short name ("Reason") counts only without a full one ("Error Reason").
-
-    A heading's `lastgroup` is its field, with `_short` behind it for a short name.
-    """
+    """Return the headings in order. A short name ("Reason") counts only without a full one ("Error Reason")."""
     # Of two headings with one end, that of a whole line counts: it begins with the marks before the name.
     patterns = (wordings.FIELDS_INLINE, wordings.FIELDS)
     by_end = {match.end(): match for pattern in patterns for match in pattern.finditer(lower)}
+    # A heading's `lastgroup` is its field, with `_short` behind it for a short name.
     full_names = {match.lastgroup for match in by_end.values()} & {"verdict", "step", "reason"}
     headings = [m for m in by_end.values() if m.lastgroup in full_names or _field_name(m) not in full_names]
     return sorted(headings, key=lambda heading: heading.start())

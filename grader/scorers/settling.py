@@ -83,9 +83,7 @@ def settle(
     if with_value:
         return _last(reply, with_value, is_same_value)
     settled = _settle_prose(reply, max(withdrawn_end, end_of_forms), read_value, is_same_value)
-    if settled is None and failed_form is not None:
-        return Settled(failed_form, None)
-    return settled
+    return Settled(failed_form, None) if settled is None and failed_form is not None else settled
 
 
 def _weak_with_value(

@@ -110,6 +110,12 @@ def test_a_file_that_differs_in_a_third_of_the_tasks_is_an_error(turned: int, *,
         assert "3 of 10" in check_file_matches_data(tasks, file, MMSTAR, "q")[0]
 
 
+def test_a_question_of_many_equal_parts_is_compared_at_once() -> None:
+    grid = Task(id="1", text="01" * 2_000)
+    ends_in_other_digits = RecordedTask(question="...".join(["01" * 12] * 8 + ["2" * 30]))
+    assert differs(grid, ends_in_other_digits) == ["the question"]
+
+
 def test_a_long_option_may_be_cut_off_but_another_long_option_differs() -> None:
     task = Task(
         id="1", text=ASKED, options={"A": "the ball of the older sister", "B": "the ball of the uncle"}, gold="A"
