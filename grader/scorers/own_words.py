@@ -87,7 +87,7 @@ class OwnWords:
         return len(body) > _LONG_TEXT and BOUNDARY.search(last_line[:-1] + "x") is not None
 
     @cached_property
-    @heuristic(per_100_000=13, when_disabled=False)
+    @heuristic(decides_per_100_000=13, when_disabled=False)
     def loops(self) -> bool:
         """Whether the same words come again and again until the text is cut off."""
         body = self.text.strip()
@@ -261,7 +261,7 @@ def _without_frame(lower: str, sentences: list[tuple[int, int]]) -> list[tuple[i
     ]
 
 
-@heuristic(report="g5-mc-not-sure-but", when_disabled=False)
+@heuristic(needed_by="g5-mc-not-sure-but", when_disabled=False)
 def _only_doubts(lower: str, start: int, end: int) -> bool:
     """Whether a refusal is only a doubt, or chooses nevertheless."""
     return bool(wordings.HEDGES.search(lower, start, end) or wordings.NEVERTHELESS.search(lower, start, end))

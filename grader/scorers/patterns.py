@@ -59,11 +59,11 @@ def pattern_of_wordings(form: str, flags: int = 0, **lines: Lines) -> re.Pattern
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
-def heuristic(*, per_100_000: int = 0, report: str = "", when_disabled: object = None) -> Callable[[F], F]:
+def heuristic(*, decides_per_100_000: int = 0, needed_by: str = "", when_disabled: object = None) -> Callable[[F], F]:
     """Register a function for a special case that no principle of the reader covers.
 
     `make counts` counts the replies that it decides: those that are read differently if it returns `when_disabled`.
-    `per_100_000`: how many of so many these are. `report`: else the public report that needs the function.
+    `decides_per_100_000`: how many of so many these are. `needed_by`: else the public report that needs the function.
     """
 
     def register(function: F) -> F:

@@ -371,7 +371,7 @@ def sentences(reply: OwnWords) -> list[Claim]:
     ]
 
 
-@heuristic(per_100_000=13, when_disabled=[])
+@heuristic(decides_per_100_000=13, when_disabled=[])
 def conclusions(reply: OwnWords, after: int) -> list[Claim]:
     """Return the sentences behind a position that begin as conclusions do ("so", "therefore"), among the last ones."""
     behind = [span for span in reply.sentences if after <= span[0] and span[1] - span[0] <= _MAX_LENGTH]

@@ -210,7 +210,7 @@ def _needs_value(reply: OwnWords, last: Claim, *, has_earlier_value: bool) -> bo
     return not has_earlier_value or last.form != "declaration" or _is_undecided(reply, last)
 
 
-@heuristic(per_100_000=12, when_disabled=False)
+@heuristic(decides_per_100_000=12, when_disabled=False)
 def _is_undecided(reply: OwnWords, claim: Claim) -> bool:
     """Whether a declaration leaves the answer open."""
     span = claim.start, claim.end
@@ -272,7 +272,7 @@ def _is_on_same_question(between: str) -> bool:
 _ONLY_FORM = Pattern(r"\W*(?:(?:final|answer|my|the|is|so|thus|therefore|correct)\W+)*")
 
 
-@heuristic(per_100_000=41, when_disabled=False)
+@heuristic(decides_per_100_000=41, when_disabled=False)
 def _is_reasoning(block: str) -> bool:
     """Whether the words before an answer are reasoning, and not a list."""
     return len(_NO_WORD.sub("", _ITEM.sub("", block[-_LOOK_BACK:]))) >= _REASONED

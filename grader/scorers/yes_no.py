@@ -146,7 +146,7 @@ def polarity(reply: str, question: str | None) -> bool | None:
     return None if agrees and stated is False else agrees
 
 
-@heuristic(report="g5-yes-no-denied-word")
+@heuristic(needed_by="g5-yes-no-denied-word")
 def _statement_polarity(reply: str, question: str) -> bool | None:
     """Return whether a statement says what was asked or denies it; None if it does neither, or both.
 

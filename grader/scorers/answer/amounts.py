@@ -154,7 +154,7 @@ def _number_in_sentence(content: str, question: str) -> str | None:
     return answer
 
 
-@heuristic(report="g5-number-with-its-parts")
+@heuristic(needed_by="g5-number-with-its-parts")
 def _count_of_asked_noun(content: str, question: str) -> str | None:
     """Return the only number of several that counts what the question asks for: "12 apples and 5 pears"."""
     asked_words = _HOW_MANY_OF.search(question)

@@ -333,7 +333,7 @@ class ChoiceReader:
         letters = self.options.letters_with_text(self.unmarked[start:end]) if is_first or is_last else []
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
 
-    @heuristic(per_100_000=26)
+    @heuristic(decides_per_100_000=26)
     def _select_marked_label(self, label: Label, end: int) -> Selection | None:
         """Return the label that begins a reply before a mark or its text ("B. Red"), if not all options follow."""
         mark = self.unmarked[label.letter_end : label.letter_end + 3].lstrip(" ")[:1]
@@ -355,7 +355,7 @@ class ChoiceReader:
         is_list = len(starts) > 2 or len(starts) == len(self.options.letters) > 1
         return frozenset(starts.values()) if is_list else frozenset()
 
-    @heuristic(report="g5-mc-copied-choices", when_disabled=False)
+    @heuristic(needed_by="g5-mc-copied-choices", when_disabled=False)
     def _is_in_option_list(self, position: int) -> bool:
         """Whether a position is in a line of a list of options."""
         return self.lower.rfind("\n", 0, position) + 1 in self._lines_of_option_list
@@ -435,7 +435,7 @@ class ChoiceReader:
             and not self._is_in_option_list(label.start)
         ]
 
-    @heuristic(per_100_000=41, when_disabled=True)
+    @heuristic(decides_per_100_000=41, when_disabled=True)
     def _is_subject_or_last(self, label: Label, end: int) -> bool:
         """Whether a bare letter is the last word of a sentence, "I think B.", or its subject, "B remains."."""
         if not self.lower[label.end : end].strip(" .!*)\"'\n\u3002"):
@@ -493,7 +493,7 @@ class ChoiceReader:
         letters = self.options.letters_of_numbers(self.reply.text)
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
 
-    @heuristic(report="g5-mc-verdict-for-each-option")
+    @heuristic(needed_by="g5-mc-verdict-for-each-option")
     def _select_by_verdicts(self) -> Selection | None:
         """Return the only option that a list of the options calls right.
 
@@ -519,7 +519,7 @@ class ChoiceReader:
         capitals = _CAPITAL.finditer(self.unmarked, start, end) if letters else ()
         return [OptionText(letters[m[0]], *m.span()) for m in capitals if m[0] in letters]
 
-    @heuristic(per_100_000=67)
+    @heuristic(decides_per_100_000=67)
     def _select_by_yes_or_no(self, claim: Claim) -> Selection | None:
         """Return yes or no, or true or false, if these are the options and the whole reply says so; else None."""
         letters = {text: letter for letter, text in self.options.lower_texts.items()}
@@ -530,7 +530,7 @@ class ChoiceReader:
         letter = letters[pair[0] if agrees else pair[1]]
         return Selection(frozenset(letter), claim.start, claim.end, "yes_or_no")
 
-    @heuristic(report="none-of-the-options")
+    @heuristic(needed_by="none-of-the-options")
     def _select_none_fits(self, claim: Claim) -> Selection | None:
         """Return the option "none of the above" of a reply that says that no option fits."""
         letters = [k for k, text in self.options.lower_texts.items() if wordings.NONE_OPTION.search(text)]
@@ -549,7 +549,7 @@ class ChoiceReader:
         return len(self.lower.strip()) <= _SHORT
 
     @cached_property
-    @heuristic(report="C06-not-question", when_disabled=False)
+    @heuristic(needed_by="C06-not-question", when_disabled=False)
     def is_negated(self) -> bool:
         """Whether the question asks for what is not so."""
         return bool(wordings.NEGATED_QUESTION.search(self.options.question))

@@ -150,7 +150,7 @@ class _Finder:
         range_start = max(0, letter.start - _LONGEST_RANGE_START)
         return is_statement or _RANGE_START.search(self.unmarked, range_start, letter.start) is not None
 
-    @heuristic(per_100_000=34, when_disabled=False)
+    @heuristic(decides_per_100_000=34, when_disabled=False)
     def _is_in_a_phrase(self, letter: _Letter) -> bool:
         """Whether a letter is part of "N/A", or a small one that begins a phrase ("a dog") without "option" before."""
         start, end, lower = letter.start, letter.end, self.lower
@@ -186,7 +186,7 @@ class _Finder:
     def _words_before(self, letter: _Letter) -> str:
         return self.lower[max(0, letter.start - _WORDS_BEFORE) : letter.start]
 
-    @heuristic(report="g5-mc-article-a", when_disabled=None)
+    @heuristic(needed_by="g5-mc-article-a", when_disabled=None)
     def _small_label(self, letter: _Letter, label: Label) -> Label | None:
         """Return a small letter's label: named, or the content of a form. At the beginning of a line it must be alone.
 
@@ -221,7 +221,7 @@ class _Finder:
         return label._replace(is_certain=is_named) if is_label else None
 
 
-@heuristic(per_100_000=26, when_disabled=[])
+@heuristic(decides_per_100_000=26, when_disabled=[])
 def _formulas(raw: str) -> list[tuple[int, int]]:
     """Return the spans of the LaTeX formulas that hold more than one letter and no words."""
     if "$" not in raw and "\\" not in raw:
@@ -284,7 +284,7 @@ def _other_text_before(letter: _Letter, lower: str, options: ChoiceOptions) -> f
     return frozenset(letters) if len(letters) == 1 and letter.letter not in letters else frozenset()
 
 
-@heuristic(report="g5-mc-option-named-by-its-number", when_disabled=())
+@heuristic(needed_by="g5-mc-option-named-by-its-number", when_disabled=())
 def _labels_by_number(lower: str, options: ChoiceOptions, span: tuple[int, int]) -> Iterator[Label]:
     """Yield "Option 2" and "the second option", where no option has a number of its own."""
     if options.have_numbers:

@@ -85,7 +85,7 @@ class ChoiceOptions:
         return not all(self.texts.values()) or bool(_DIGIT.search(" ".join(self.texts.values())))
 
     @cached_property
-    @heuristic(report="C07-part-labels", when_disabled=False)
+    @heuristic(needed_by="C07-part-labels", when_disabled=False)
     def has_parts(self) -> bool:
         """Whether the question or its options have parts with small letters, "a) ... b) ...", which are no options."""
         return any(_PART.search(text) for text in (self.question, *self.lower_texts.values()))
@@ -93,7 +93,7 @@ class ChoiceOptions:
     # --- options that combine others, and numbered statements ---
 
     @cached_property
-    @heuristic(report="g5-mc-both-and-neither", when_disabled={})
+    @heuristic(needed_by="g5-mc-both-and-neither", when_disabled={})
     def _combinations(self) -> dict[frozenset[str], str]:
         """The options that an option combines ("Both A and C", "All of the above", not "Neither ...") -> its letter."""
         combinations = {}
@@ -120,7 +120,7 @@ class ChoiceOptions:
         options = {frozenset(_ROMAN.findall(text)): letter for letter, text in self.lower_texts.items()}
         return options if len(options) == len(self.letters) > 1 else {}
 
-    @heuristic(report="g5-mc-statements-I-and-II")
+    @heuristic(needed_by="g5-mc-statements-I-and-II")
     def letter_of_statements(self, lower: str) -> str | None:
         """Return the option that names the numbered statements of a text that does not deny any."""
         numbers = frozenset(_ROMAN.findall(lower))
@@ -156,7 +156,7 @@ class ChoiceOptions:
         """Letter to number, of the options that are one."""
         return {k: amount for k, t in self.texts.items() if (amount := as_number(t)) is not None}
 
-    @heuristic(report="g5-mc-tiny-values", when_disabled=[])
+    @heuristic(needed_by="g5-mc-tiny-values", when_disabled=[])
     def _letters_with_number(self, amount: Number) -> list[str]:
         """Return [letter] if exactly one option is this amount, with its unit; else []."""
         has_unknown_unit = amount.unit and not amount.is_measure
@@ -165,7 +165,7 @@ class ChoiceOptions:
         letters = [k for k, option in self._numbers.items() if option.same_amount(amount)]
         return letters if len(letters) == 1 else []
 
-    @heuristic(report="g5-mc-latex-value-and-unit", when_disabled=frozenset())
+    @heuristic(needed_by="g5-mc-latex-value-and-unit", when_disabled=frozenset())
     def letters_of_numbers(self, text: str) -> set[str]:
         """Return the letters whose number stands in a text, not as a part of a longer one; "one" is a pronoun."""
         if not self._numbers:
@@ -173,7 +173,7 @@ class ChoiceOptions:
         amounts = [amount for amount in numbers_in(simplify_numbers(text)) if amount.text.lower() != "one"]
         return {letter for amount in amounts for letter in self._letters_with_number(amount)}
 
-    @heuristic(report="C11-latex-declaration", when_disabled=False)
+    @heuristic(needed_by="C11-latex-declaration", when_disabled=False)
     def is_text_of(self, letter: str, text: str) -> bool:
         """Whether a text is an option's text but for its marks, blanks and LaTeX."""
         option_text = self.lower_texts.get(letter, "")
@@ -182,7 +182,7 @@ class ChoiceOptions:
         bare_text = _MARK.sub("", option_text).strip(".")
         return bool(bare_text) and _MARK.sub("", text.lower()).strip(".") == bare_text
 
-    @heuristic(report="g5-mc-longer-option-reworded", when_disabled=False)
+    @heuristic(needed_by="g5-mc-longer-option-reworded", when_disabled=False)
     def may_mean_longer_option(self, letter: str, lower: str) -> bool:
         """Whether a text has words that a longer option has beside this option's text: it can mean the longer one."""
         option_text = self.lower_texts[letter]
@@ -230,7 +230,7 @@ def _is_common(text: str) -> bool:
     return all(word in _COMMON for word in text.split()) or (len(text) == 1 and text.isascii() and text.isalpha())
 
 
-@heuristic(per_100_000=8, when_disabled=())
+@heuristic(decides_per_100_000=8, when_disabled=())
 def _ordinals(ranked: re.Match[str]) -> tuple[str, ...]:
     """Return other words for "the second image": "image 2", "the second photograph"."""
     word, noun = ranked[1], ranked[2]
@@ -251,7 +251,7 @@ _SIGNS = (
 )
 
 
-@heuristic(report="g5-mc-latex-forms-of-an-option", when_disabled="")
+@heuristic(needed_by="g5-mc-latex-forms-of-an-option", when_disabled="")
 def _formula(text: str) -> str:
     """Return a formula without blanks and the marks of LaTeX: "H_2O" as "h2o", "x²" as "x2"."""
     text = _ARTICLE.sub("", text.lower().strip(" .")).translate(_DIGITS)
@@ -277,7 +277,7 @@ def _positions(lower: str, text: str, first: int, last: int) -> Iterator[int]:
         position = lower.find(text, position + 1, last)
 
 
-@heuristic(per_100_000=9, when_disabled=False)
+@heuristic(decides_per_100_000=9, when_disabled=False)
 def _is_term(lower: str, start: int) -> bool:
     """Whether a number is a term of an expression, or the number of a thing ("figure 3")."""
     return _TERM_BEFORE.search(lower, max(0, start - 10), start) is not None
