@@ -38,13 +38,13 @@ def ask_judge(
     from grader.judge import JudgeQuestion
     from grader.judge.prompts import choice_prompt
 
-    wrong_trials = _wrong_trials(replies, unanswered, version) if is_circular else {}
+    wrong_rounds = _wrong_rounds(replies, unanswered, version) if is_circular else {}
     reply_by_key: dict[str, ChoiceReply] = {}
     for reply in replies:
         reply.readings_to_judge = frozenset(
             name
             for name in READINGS
-            if _needs_judge(reply, name, version) and _trial(reply) not in wrong_trials.get(name, frozenset())
+            if _needs_judge(reply, name, version) and _round_of(reply) not in wrong_rounds.get(name, frozenset())
         )
         if reply.readings_to_judge:
             reply_by_key[reply.item.id if not reply.sample else f"{reply.item.id}@{reply.sample}"] = reply
@@ -66,19 +66,19 @@ def ask_judge(
         _store_answer(reply_by_key[key], answer, version)
 
 
-def _wrong_trials(
+def _wrong_rounds(
     replies: list[ChoiceReply], unanswered: Iterable[Item], version: str
 ) -> dict[str, frozenset[tuple[str, int]]]:
-    """Return for each reading the trials of circular questions that are wrong, whatever a judge says to their passes.
+    """Return for each reading the rounds of circular questions that are wrong, whatever a judge says to their passes.
 
     One wrong pass is enough. A missing pass is wrong in the careful reading only: VLMEvalKit does not notice it.
     """
     wrong = {
-        name: {_trial(reply) for reply in replies if _is_wrong_by_rules(reply, name, version)} for name in READINGS
+        name: {_round_of(reply) for reply in replies if _is_wrong_by_rules(reply, name, version)} for name in READINGS
     }
     incomplete = {item.observation for item in unanswered}
-    wrong["careful"] |= {_trial(reply) for reply in replies if reply.item.observation in incomplete}
-    return {name: frozenset(trials) for name, trials in wrong.items()}
+    wrong["careful"] |= {_round_of(reply) for reply in replies if reply.item.observation in incomplete}
+    return {name: frozenset(rounds) for name, rounds in wrong.items()}
 
 
 def judged_note(samples: list[SampleResult]) -> list[Note]:
@@ -127,8 +127,8 @@ def _is_wrong_by_rules(reply: ChoiceReply, reading: ReadingName, version: str) -
     return choice.letter != reply.item.gold and not _needs_judge(reply, reading, version)
 
 
-def _trial(reply: ChoiceReply) -> tuple[str, int]:
-    """Return the question and the sample number, which the passes of one trial share."""
+def _round_of(reply: ChoiceReply) -> tuple[str, int]:
+    """Return the question and the sample number, which the passes of one round share."""
     return reply.item.observation, reply.sample
 
 

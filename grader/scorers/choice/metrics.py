@@ -52,11 +52,11 @@ def pass_observations(samples: list[SampleResult], reading: ReadingName) -> list
 
 
 def circular_observations(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
-    """Return one observation per question: correct if every pass is; several samples are separate trials."""
+    """Return one observation per question: correct if every pass is; several samples are separate rounds."""
     observations = []
     for members in by_observation(samples).values():
-        trials = by_round(members).values()
-        observations.append(mean_of_observations([_all_passes_correct(trial, reading) for trial in trials]))
+        rounds = by_round(members).values()
+        observations.append(mean_of_observations([_all_passes_correct(passes, reading) for passes in rounds]))
     return observations
 
 
@@ -91,13 +91,13 @@ def facts_of(sample: SampleResult) -> ChoiceFacts:
     return facts_as(ChoiceFacts, sample.facts)
 
 
-def _all_passes_correct(trial: list[SampleResult], reading: ReadingName) -> Observation:
+def _all_passes_correct(members: list[SampleResult], reading: ReadingName) -> Observation:
     """Score a question: correct if all its passes are. A question with an unscored pass is unscored.
 
     It is unscored even if another pass is wrong: if only the wrong ones of the incomplete questions counted, the mean
     would be too low. The bounds of such an observation cover every outcome that is possible.
     """
-    passes = [sample.reading(reading) for sample in _noticed_passes(trial, reading)]
+    passes = [sample.reading(reading) for sample in _noticed_passes(members, reading)]
     scored = [each for each in passes if each.is_scored]
     is_complete = len(scored) == len(passes)
     may_be_correct = bool(passes) and all(each.points >= 1 for each in scored)
@@ -105,7 +105,7 @@ def _all_passes_correct(trial: list[SampleResult], reading: ReadingName) -> Obse
         value=float(may_be_correct) if is_complete else None,
         low=float(may_be_correct and is_complete),
         high=float(may_be_correct),
-        cluster=trial[0].independent_unit,
+        cluster=members[0].independent_unit,
     )
 
 

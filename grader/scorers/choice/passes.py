@@ -44,7 +44,8 @@ def _rotations(item: Item, columns: ChoiceColumns, stride: int, predicted: Colle
     """
     letters, texts = list(item.options), list(item.options.values())
     numbers = [number for number in range(1, len(letters)) if str(int(item.id) + number * stride) in predicted]
-    if numbers == list(range(1, len(letters) - 1)) and _ABOUT_OTHERS.search(texts[-1]):
+    is_one_fewer = numbers == list(range(1, len(letters) - 1))
+    if is_one_fewer and texts and _ABOUT_OTHERS.search(texts[-1]):
         letters.pop()
     moving, staying = texts[: len(letters)], texts[len(letters) :]
     for number in range(1, len(letters)):
@@ -121,7 +122,7 @@ def first_ids(ids: list[str]) -> str:
 
 
 def rounds_note(items: Iterable[Item], predictions: Mapping[str, list[str]], file: PredictionFile) -> list[str]:
-    """Return a note if questions have several samples of each pass: the passes of one sample number are one trial.
+    """Return a note if questions have several samples of each pass: the passes of one sample number are one round.
 
     Raises InputError if passes of one question have different numbers of samples.
     """

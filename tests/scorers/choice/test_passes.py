@@ -30,6 +30,16 @@ def test_first_passes_alone_are_rotated_where_the_predictions_have_the_others(tm
         run(predictions(tmp_path, {q: t for q, t in texts.items() if q != "1000002"}), first)
 
 
+def test_a_question_without_options_among_first_passes_has_no_rotations(tmp_path: Path) -> None:
+    whole = [each for number in range(1, 100) for each in rolled(number, "red|blue", "A")]
+    without_options = {**row(100, "|", "A"), "A": "", "B": ""}
+    first = [each for each in whole if int(each["index"]) < 1_000_000]
+    data = table(tmp_path / "first.tsv", [*first, without_options])
+    report = run(predictions(tmp_path, {each["index"]: each["answer"] for each in (*whole, without_options)}), data)
+    assert [s.qid for s in report.samples if s.observation == "100"] == ["100"]
+    assert overall(report, "circular_accuracy") == (99, 100)  # the careful reading leaves out a broken row
+
+
 def test_options_none_na_and_nan_are_options_that_vlmevalkit_does_not_have(tmp_path: Path) -> None:
     rows = rolled(1, "None|NA|Some|All", "A") + rolled(2, "None|NA|Some|All", "C")
     report = run(predictions(tmp_path, {r["index"]: f"({r['answer']})" for r in rows}), table(tmp_path / "q.tsv", rows))
