@@ -214,8 +214,7 @@ class Writer:
         numbers: list[int] = []
         by_value = self._numbers
         for value in values:
-            # `node_number` does the same. Looking here first saves a call for most items of long lists. Where there are
-            # special atoms, the context is asked about each text.
+            # `node_number` does the same. Looking here first saves a call, unless the context is asked about each text.
             cls = type(value)
             is_quick = cls is int or (cls is str and not self._has_special_atoms)
             number = by_value.get((cls, value)) if is_quick else None
@@ -611,11 +610,12 @@ def _fill_dict(reader: Reader, value: Any, content: Content) -> None:
 
 
 def _fill_default(reader: Reader, value: Any, content: Content) -> None:
-    factory = reader[content[0]]
+    factory_node, pairs = content
+    factory = reader[factory_node]
     if factory is not None and not (isinstance(factory, type) and factory in _KNOWN_NAMES):
         raise MalformedError("a factory that is no known class")
     value.default_factory = factory
-    _fill_dict(reader, value, content[1])
+    _fill_dict(reader, value, pairs)
 
 
 def _write_default(writer: Writer, value: Any) -> Content:
@@ -771,7 +771,8 @@ def _write_object(writer: Writer, value: Any) -> Content:
 
 
 def _fill_object(reader: Reader, value: Any, content: Content) -> None:
-    _set_attributes(value, dict(zip(content[2], reader.values(content[1]), strict=True)))
+    _class_name, nodes, names, *_ = content  # a Tree's length may follow
+    _set_attributes(value, dict(zip(names, reader.values(nodes), strict=True)))
 
 
 def _set_attributes(value: Any, members: Mapping[str, Any]) -> None:
@@ -853,9 +854,9 @@ def _record_class(name: str, fields: tuple[str, ...]) -> type[Any]:
 
 
 def _make_member(reader: Reader, content: Content) -> Any:
-    cls = _look_up_class(reader, content[0])
-    members: Any = vars(cls).get("_member_map_", {})
-    return members[_text(content[1])]
+    class_name, name = content
+    members: Any = vars(_look_up_class(reader, class_name)).get("_member_map_", {})
+    return members[_text(name)]
 
 
 # --- NumPy and pandas ---

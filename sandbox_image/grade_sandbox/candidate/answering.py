@@ -188,7 +188,7 @@ class Program(values.Context):
         return self._objects[content[0] if kind == "remote" else content]
 
     def note_class(self, name: str, value: "Any") -> None:
-        """Note the class of an object that the call of a staying class has made (a singleton, a factory)."""
+        """Note the class of an object that a call of `name`, if it is a resident class, has made (e.g. a factory)."""
         if name in self._resident_names and values.is_user_class(type(value)):
             self._resident_classes.setdefault(type(value), name)
 
@@ -202,7 +202,7 @@ class Program(values.Context):
 
 
 class Answerer:
-    """The state of a program's process between calls."""
+    """Answers the calls of a program, one after the other."""
 
     def __init__(self, spec: "Candidate", program: Program, state: CallState) -> None:
         """`spec`: see jobs.Candidate, also for `with_effects` and `kept_calls`."""
@@ -247,7 +247,7 @@ class Answerer:
         return self._reply(outcome, value, call, mutables)
 
     def _reply(self, outcome: str, value: "Any", call: "tuple[Any, ...]", mutables: "tuple[Any, ...]") -> str:
-        """Return the reply to a call. `mutables`: what the call was made with and could change."""
+        """Return the reply to a call. `mutables`: the objects that came with the call, and that it could change."""
         _, args, kwargs, state = call
         reply: tuple[Any, ...] = (outcome, value)
         if self._with_effects:

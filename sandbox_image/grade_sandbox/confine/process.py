@@ -140,6 +140,7 @@ def seccomp_program(machine: str) -> bytes | None:
     allow, success, eperm, enosys = (
         (_RET, 0, 0, answer) for answer in (_ALLOW, _ERRNO, _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS)
     )
+    first_argument, second_argument = (_LD, 0, 0, 16), (_LD, 0, 0, 24)
     fcntl_answers = [(command, success) for command in _LOCKS] + [(command, eperm) for command in _FCNTL_REFUSED]
     fcntl_code = [line for command, answer in fcntl_answers for line in _if_equal(command, answer)]
     code = [
@@ -152,17 +153,16 @@ def seccomp_program(machine: str) -> bytes | None:
         eperm,
         # clone3 hides its flags behind a pointer; without it the C library uses clone.
         *_if_equal(clone3, enosys),
-        *_if_equal(clone, (_LD, 0, 0, 16), (_JSET, 0, 1, _CLONE_FLAGS), eperm, allow),
-        *_if_equal(socket, (_LD, 0, 0, 16), *_if_equal(_AF_UNIX, allow), eperm),
+        *_if_equal(clone, first_argument, (_JSET, 0, 1, _CLONE_FLAGS), eperm, allow),
+        *_if_equal(socket, first_argument, *_if_equal(_AF_UNIX, allow), eperm),
         # A process may change its own limits, and not those of the process that starts it again and again.
-        *_if_equal(prlimit, (_LD, 0, 0, 16), *_if_equal(0, allow), eperm),
+        *_if_equal(prlimit, first_argument, *_if_equal(0, allow), eperm),
         *_if_equal(flock, success),
-        *_if_equal(fcntl, (_LD, 0, 0, 24), *fcntl_code, allow),
+        *_if_equal(fcntl, second_argument, *fcntl_code, allow),
     ]
     for number in sorted(number for numbers in _REFUSED_CALLS.values() if (number := numbers[column]) is not None):
         code += _if_equal(number, eperm)
-    code.append(allow)
-    return b"".join(struct.pack("HBBI", *line) for line in code)
+    return b"".join(struct.pack("HBBI", *line) for line in [*code, allow])
 
 
 class _Filter(ctypes.Structure):
@@ -177,8 +177,8 @@ def refuse_system_calls() -> None:
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     if SECCOMP is None:
         raise OSError(errno.ENOSYS, f"no system call filter for {platform.machine()}")
-    program = _Filter(len(SECCOMP) // 8, SECCOMP)
-    check(libc.prctl(PR_SET_SECCOMP, 2, ctypes.byref(program), 0, 0), "seccomp")
+    program = _Filter(len(SECCOMP) // 8, SECCOMP)  # 8 bytes an instruction
+    check(libc.prctl(PR_SET_SECCOMP, 2, ctypes.byref(program), 0, 0), "seccomp")  # 2: SECCOMP_MODE_FILTER
 
 
 # --- limits -----------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ class TestState:
     def __init__(self) -> None:
         self._stdout, self._stdin = sys.stdout, sys.stdin
         self._sent_input: tuple[Any, str | None] = None, None
-        """The stream of the input that the program has, and the text that is still unread there."""
+        """The stream of the input that the program has, and the text that is still unread there; None: it has none."""
         self._seeds: dict[str, Any] = {}
         """The last seed of each generator since the last call."""
         self._record_seeds(random, "seed")
@@ -214,7 +214,7 @@ class Asker(values.Context):
     # --- calls ---
 
     def are_equal(self, recorded: str, call: str) -> bool:
-        """Whether two calls are the same by value: a reference to an earlier answer counts as this answer."""
+        """Whether two calls are the same if both are written with earlier answers in place of references to them."""
         referable, self._referable, self._resolves_references = self._referable, {}, True
         try:
             one, two = (values.write(values.read(text, self), self) for text in (recorded, call))

@@ -168,7 +168,7 @@ class Comparison:
             return Verdicts(False, False)
         try:
             if self._with_arguments:
-                # The reference returns nothing. Officially, only that counts; carefully, what was changed and printed.
+                # The reference returns nothing (item 0). Officially only that counts; carefully only the other items.
                 official, _ = self._compare_pair(pair, expected[0], answer[0])
                 return Verdicts(official, _are_effects_alike(expected, answer))
             official, careful = self._compare_pair(pair, expected, answer)
@@ -182,12 +182,12 @@ class Comparison:
 
 
 def _are_effects_alike(expected: list[Any], answer: list[Any]) -> bool:
-    """Whether a call left its arguments, and printed, as the reference does."""
+    """Whether a call changed its arguments, and printed, as the reference does: items 1 to 3 (see `parse_answer`)."""
     return comparisons.near_values(expected[1:3], answer[1:3]) and comparisons.trimmed(expected[3], answer[3])
 
 
 def _changes_nothing(call: str, answer: Any) -> bool:
-    """Whether a call leaves its arguments as they were, and prints nothing."""
+    """Whether a call leaves its arguments as they were (items 1 and 2 of `answer`), and prints nothing (item 3)."""
     _, args, kwargs, _ = values.read(call)
     return not isinstance(answer, Opaque) and not answer[3] and comparisons.near_values([args, kwargs], answer[1:3])
 

@@ -13,7 +13,7 @@ from grade_sandbox import values
 from grade_sandbox.candidate.answering import RETURNED
 from grade_sandbox.confine import process
 from grade_sandbox.judging import compiled_tests
-from grade_sandbox.judging.asking import Asker, UnconfirmedError
+from grade_sandbox.judging.asking import Asker, Reply, UnconfirmedError
 from grade_sandbox.judging.compiled_tests import CompiledTests
 from grade_sandbox.judging.forks import run_in_fork
 
@@ -82,7 +82,7 @@ class _ExpectingAsker(Asker):
             if isinstance(value, Expect):
                 self.refuse("the tests compare two answers")
             try:
-                reply = values.write((RETURNED, value, args, kwargs, "", 0, mutables), self)
+                reply = values.write(tuple(Reply(RETURNED, value, args, kwargs, mutables=mutables)), self)
             except values.UnsendableError as error:
                 self.refuse(f"the tests expect a value that cannot be serialized: {error}")
             if self.replies[number] not in (None, reply):

@@ -129,7 +129,7 @@ class Likeness:
 
     def _compare_one(self, number: int, expected: Reply, returned: Reply) -> None:
         """Compare one answer: count it, or note its places or its problem."""
-        # `list` asks for a length by itself, which only some classes have.
+        # `list` asks for a length by itself, and goes on without it: if the reference has none, any answer is right.
         if self._calls[number].target == ("op", "len") and expected.outcome == RAISED:
             self.equal_count += 1
             return
@@ -188,7 +188,7 @@ class Likeness:
         return [Place(number, ARGUMENTS, *part) for part in parts]
 
     def _varies_at(self, number: int, expected: Reply, place: Place) -> bool:
-        """Whether the reference's runs differ in a place, in what contains it, or in a part of it."""
+        """Whether the reference's runs differ in this place of the value, in what contains it, or in a part of it."""
         if place.root != VALUE:
             return False
         runs = (run[number].value for run in self._other_reference_runs if number < len(run))
@@ -406,8 +406,7 @@ def _controls(place: Place, *, replaces_reference: bool) -> list[Any]:
     elif replaced.family == CONTAINER:
         controls = [_empty_container(replaced_answer), None]
     elif replaced.family == ERROR:
-        # One of the expected family is believed. Any other is believed only if the tests name the exceptions that they
-        # accept: then they reject an unknown one.
+        # One of another family than the expected one is believed only if the tests reject an unknown exception.
         controls = [] if _is_of_family(*answers) else [_ANOTHER_ERROR("another")]
     else:
         controls = [True] if replaced.family == NONE else [False, [], None]

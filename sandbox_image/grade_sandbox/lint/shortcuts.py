@@ -63,8 +63,8 @@ class Shortcuts:
     def choose_for(self, source: str) -> None:
         """Skip the checks that cannot find anything in this source."""
         self.is_plain = _PLAIN.fullmatch(source) is not None and "coding" not in source
-        # The tokens are used only to find comments with instructions for pylint, or that there are none: behind a line
-        # that ends in a backslash, pylint's tokenizer may fail although Python compiles the source.
+        # The tokens only serve to find instructions for pylint in comments. But if a line ends in a backslash, making
+        # them may fail although Python compiles the source, and that changes what pylint reports.
         has_no_instructions = self.is_plain and "pylint" not in source and "\\\n" not in source
         self._utils.tokenize_module = (lambda _: []) if has_no_instructions else self._original_tokenize
         # astroid splits the first line of each function and class into tokens to find the column of its name. Only the

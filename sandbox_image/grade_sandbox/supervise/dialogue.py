@@ -240,7 +240,7 @@ class LockStep(_Replies):
         Loading is a turn of its own: another job that continues the calls loads the program again, too, and each call
         has the same time there.
         """
-        is_loaded = self.hello is not None
+        is_loaded = self.hello is not None  # counts as 1
         return is_loaded + len(self.replies) if self._has_limit_per_call else 0
 
     def feed(self, part: bytes) -> bool:

@@ -33,7 +33,7 @@ LINT_KEPT_BYTES = 192 << 20
 
 
 class KeptProcess:
-    """At most one process of a `kind`. `has_namespace`: its namespace's first process is among its `pids`, too."""
+    """A process of a `kind` (zygote.KINDS), if it is needed. `has_namespace`: `pids` has its namespace's first, too."""
 
     socket: socket.socket
     result_fd: int

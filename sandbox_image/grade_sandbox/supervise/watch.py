@@ -189,7 +189,7 @@ class OomKills:
     """The kernel's count of processes that it has killed for memory in this container."""
 
     def __init__(self) -> None:
-        self._fd = -1
+        self._fd = -1  # no counter: reading fails
         for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
             with contextlib.suppress(OSError):
                 self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -242,7 +242,7 @@ class Watch:
     `grace`: seconds beyond the CPU limit in which it may neither work nor wait for a core.
     `sends_alarm`: a program that exceeds a limit is first told that its time is up, and may go on for a second.
     `max_shared_growth`: bytes by which the machine's shared memory may grow; None: not checked.
-    `on_slow` is called with the program's processes as soon as it is slow.
+    `on_slow` is called with the program's processes as soon as it is slow. `baseline`: bytes that each has inherited.
     """
 
     def __init__(

@@ -141,8 +141,8 @@ def _reap(pid: int) -> bytes:
     return _encode_reply(os.waitstatus_to_exitcode(status), cpu, peak_bytes)
 
 
-def _encode_reply(number: int, cpu: float = 0.0, peak_bytes: int = 0, *, is_done: bool = True) -> bytes:
-    return _REPLY.pack(is_done, number, cpu, peak_bytes)
+def _encode_reply(pid_status_or_errno: int, cpu: float = 0.0, peak_bytes: int = 0, *, is_done: bool = True) -> bytes:
+    return _REPLY.pack(is_done, pid_status_or_errno, cpu, peak_bytes)
 
 
 class ProcessEnd(NamedTuple):
