@@ -74,7 +74,7 @@ _CODE = ("solution", "solutions", "program", "programs", "code", "generated_code
 def option_for(row: Mapping[str, object], at: str = "") -> str:
     """Return the `--fields` line that probably reads such records; empty if no field looks like a text.
 
-    `row`: the first record, or the columns of a table, whose values are empty.
+    `row`: the first record, or the columns of a table, whose values are empty. `at`: the field that has the records.
     """
     by_lower = {name.lower(): name for name in reversed(list(row))}  # of names that differ by case, the first one wins
     qid = next((by_lower[name] for name in _IDS if name in by_lower), "")

@@ -252,7 +252,7 @@ def _choices_with_content_before(reply: OwnWords, after: int) -> Iterator[Claim]
 
 
 def _is_unreal(lower: str, form: re.Match[str], reach: int) -> bool:
-    """Whether a form says what would be the answer under a condition, which stands before it."""
+    """Whether a form says what would be the answer under a condition, in the `reach` characters before it."""
     if "would" not in form[0]:
         return False
     return wordings.UNREAL_BEFORE.search(lower, max(0, form.start() - reach), form.start()) is not None
@@ -273,7 +273,7 @@ def _content_after(reply: OwnWords, form_end: int) -> tuple[int, int] | None:
 
 
 def _content_before(reply: OwnWords, form_start: int, reach: int) -> tuple[int, int] | None:
-    """Return the span of the last sentence before a form, on its line; None if there is none."""
+    """Return the span of the last sentence on a form's line, in the `reach` characters before it; None without one."""
     lower = reply.unmarked_lower
     first = max(lower.rfind("\n", 0, form_start) + 1, form_start - reach)
     spans = sentences_in(lower[first:form_start])
