@@ -79,7 +79,8 @@ def open_local(options: Options, limits: Limits, observer: Observer, python: str
 
     `python` is the Python version of the official environment (`3.12`); the sandbox uses it if it is available.
     """
-    if options.cache is True and resources.cache_is_temporary():
+    is_cache_on_disk = options.cache is True
+    if is_cache_on_disk and resources.cache_is_temporary():
         observer.message(
             f"Verdicts are stored in {resources.cache_folder()}, which may be deleted at any time, because your cache "
             "folder is not writable (set another one with XDG_CACHE_HOME)"

@@ -137,6 +137,7 @@ class Cluster(Executor):
         try:
             reply: BatchReply = ray.get(task)
         except InfrastructureError as error:
+            # Ray's text of it is a traceback.
             raise InfrastructureError(f"{error.args[0] if error.args else error}\n{ADVICE}") from error
         except ray.exceptions.RayError as error:
             if not keys:  # the empty batch of `_open`

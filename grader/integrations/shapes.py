@@ -79,7 +79,7 @@ def assert_case(row: Row | str) -> dict[str, Any]:
 
 
 def livecodebench(row: Row) -> dict[str, Any]:
-    """Convert a row of LiveCodeBench; private test cases may be packed."""
+    """Convert a row of LiveCodeBench; private test cases may be compressed (see `unpack_text`)."""
     cases = []
     for name in ("public_test_cases", "private_test_cases"):
         try:

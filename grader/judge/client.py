@@ -219,6 +219,7 @@ class OpenAIJudge:
             # `Model` has repeated a failed request itself. Only a completion without an answer is asked for again.
             has_failed = record.content is None and not record.finish_reason
             if has_failed:
+                # Nothing was sent if the server has been given up.
                 tries = number if record.attempts else number - 1
                 return JudgeReply(text=None, tries=tries, error=record.error or "", unreadable=last_text or None)
             last_text = split_reasoning(record.content or "")[0][:_REPLY_LIMIT]

@@ -178,7 +178,7 @@ _FENCE_LIKE = re.compile(rf"(?<!{_DASH}){_DASH}{{2,}}+\s*+(?=(?:BEGIN|END)\b)", 
 
 
 def _clean(text: str, limit: int) -> str:
-    """Remove control characters, chat markup and fence look-alikes, and shorten the text to the limit."""
+    """Remove control characters and fence look-alikes, break chat markup with a blank, and shorten the text."""
     text = _shorten(text, limit).replace("\r\n", "\n").replace("\r", "\n")
     text = _UNPRINTABLE.sub("\ufffd", text)
     text = _CHAT_MARKUP.sub(lambda match: match[0] + " ", text)

@@ -75,7 +75,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, Any] = {}
     """Fields of the request's body; None is not sent."""
     extra_settings: dict[str, Any] = {}
-    """Further settings that can change the answer, for the record."""
+    """Further settings that can change the answer; they are recorded, but not sent."""
 
     def fields(self) -> dict[str, Any]:
         """Return the settings that are sent."""
@@ -86,7 +86,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         return plain_text(self.messages)
 
     def recorded_settings(self) -> dict[str, Any]:
-        """Return the settings for the record: what is sent besides the text, and `extra_settings`."""
+        """Return the settings for the record: those that are sent, the images, and `extra_settings`."""
         sent_images = images(self.messages)
         image_settings: dict[str, Any] = {"images": [sha256(image) for image in sent_images]} if sent_images else {}
         if sent_images and sent_images[0].detail is not None:
@@ -156,6 +156,7 @@ class Model:
         self.has_no_temperature = False
         """Whether the model refused the setting."""
         self._limit_name = "max_tokens"
+        """The name under which the token limit is sent: some models want `max_completion_tokens`."""
 
     def __repr__(self) -> str:
         return f"Model(name={self.name!r}, address={self.address!r})"
@@ -250,7 +251,7 @@ class Model:
             waited += retry_after
 
     def _send(self, messages: list[dict[str, Any]], fields: dict[str, Any]) -> _Outcome:
-        """Let the SDK send a request; return what came back, and after how many seconds to ask again, if at all."""
+        """Let the SDK send a request; return what came back, and when to ask again (0.0: at once; None: not at all)."""
         import openai
 
         assert self._client is not None
@@ -294,7 +295,7 @@ class Model:
         return False
 
     def _connection_failure(self, error: openai.APIConnectionError) -> _Outcome:
-        """Return the outcome of a request whose connection failed or broke off; stop if there never was one."""
+        """Return the outcome of a request whose connection failed or broke off. Without any connection so far, stop."""
         import openai
 
         if isinstance(error, openai.APITimeoutError):
@@ -305,7 +306,7 @@ class Model:
             reason = f"the connection to {self.address} failed: {cause}"
             return _Outcome(Reply(error=reason), _attempts(error.request))
         self._stop(f"no connection to {self.address}: {cause}; is it running? Check {self._server.address_option}")
-        return _Outcome(Reply(error=self.stopped), 0)
+        return _Outcome(Reply(error=self.stopped), sent=0)
 
     def _status_error(self, error: openai.APIStatusError) -> str:
         """Return what an HTTP status means for the user, and what to check."""

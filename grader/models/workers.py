@@ -57,7 +57,7 @@ def run_in_threads(
 
 
 def _run(work: Any, pending: queue.SimpleQueue[Any], results: queue.SimpleQueue[Any], is_over: threading.Event) -> None:
-    """Work until no job is left, in a thread."""
+    """Do `work` with each pending job, in a thread, and put its results into `results`; last `_END`, or the error."""
     try:
         while not is_over.is_set():
             for result in work(pending.get_nowait()):

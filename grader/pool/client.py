@@ -66,7 +66,7 @@ class Pool:
         # For a pickled copy, whose settings are made anew: those of a private pool have a name of their own.
         self._arguments = {"wait": wait, "shared": shared, "reward": reward, "linger": linger, **options}
         self._wait = _seconds(wait)
-        self._settings = settings_of(options, shared="" if shared else os.urandom(8).hex(), linger=linger)
+        self._settings = settings_of(options, private_name="" if shared else os.urandom(8).hex(), linger=linger)
         self._rows: dict[str, bytes] = {}
         """Task id -> row, of the tasks that were added."""
         self._reset()
@@ -75,7 +75,7 @@ class Pool:
     def _reset(self) -> None:
         """Reset to a state without connections: in a new object, and in a forked process."""
         self._lock = threading.Lock()
-        self._presence: socket.socket | None = None
+        self._kept_connection: socket.socket | None = None
         """A connection that shows the process that this pool is open; nothing is sent over it."""
         self._is_closed = False
 
@@ -96,22 +96,23 @@ class Pool:
     def close(self) -> None:
         """Disconnect. The process ends if it has no other user; calls of other threads are answered before."""
         with self._lock:
-            presence, self._presence = self._presence, None
+            kept, self._kept_connection = self._kept_connection, None
             self._is_closed = True
-        if presence is not None:
-            # `presence` keeps the process until there is a connection for the farewell, which ends the process if that
-            # is the only one. If calls of other threads have some, it ends `linger` seconds after the last one.
-            with contextlib.suppress(OSError, msgspec.DecodeError), presence:
+        if kept is not None:
+            # The kept connection is closed only when `/leave` has one: without any, the process could end in between.
+            # `/leave` ends it if there is no other connection. Calls of other threads may have some: then it ends
+            # `linger` seconds after the last one.
+            with contextlib.suppress(OSError, msgspec.DecodeError), kept:
                 if (connection := try_connect(self._settings.name, time.monotonic() + MARGIN_SECONDS)) is not None:
-                    presence.close()
+                    kept.close()
                     answer = b"".join(send_request(connection, encode_request("POST", "/leave"), MARGIN_SECONDS))
                     wait_until_ended(msgspec.json.decode(answer)["pid"], END_SECONDS)
 
     def add_tasks(self, rows: Iterable[Mapping[str, Any]], *, column: str = "") -> dict[str, str]:
         """Add tasks, at any time; samples can then name them by their id. A row replaces an earlier one with its id.
 
-        Return the tasks whose samples will be `not_judged`, and why: the tests of such a task cannot judge a program
-        that runs apart from them. To find them, an empty reply to each task is graded.
+        Return the tasks whose samples will be `not_judged`, and why: their tests cannot judge a program in a process
+        of its own, in which there are no tests. To find such tasks, an empty reply to each task is graded.
 
         `column` has the ids; empty: the first of `qid`, `task_id`, `question_id`, `problem_id` and `id`. The rows have
         the columns of the pool's benchmark; see docs/rewards.md for those of `Pool(benchmark="rows")`. A row that is
@@ -241,31 +242,32 @@ class Pool:
     def _connect(self, seconds: float) -> socket.socket:
         """Return a new connection for one request.
 
-        The first one to a process is kept as `_presence`, so that the process stays, and another one is returned.
+        The first one to a process is kept, so that the process stays, and another one is returned.
         """
         seconds = max(seconds, MARGIN_SECONDS)
         if self._is_closed:
             raise UsageError("This Pool is closed; create a new one.")
         connection = connect(self._settings, seconds)
-        return connect(self._settings, seconds) if self._keep_if_absent(connection) else connection
+        is_kept = self._keep_if_absent(connection)
+        return connect(self._settings, seconds) if is_kept else connection
 
     def _keep_if_absent(self, connection: socket.socket) -> bool:
-        """Keep a connection as `_presence` if there is none, or the process behind it has ended; return whether."""
+        """Keep a connection if none is kept, or the process behind that one has ended; return whether."""
         with self._lock:
             if self._is_closed or self._is_present():
                 return False
-            if self._presence is not None:
-                self._presence.close()
-            self._presence = connection
+            if self._kept_connection is not None:
+                self._kept_connection.close()
+            self._kept_connection = connection
             return True
 
     def _is_present(self) -> bool:
-        """Whether the connection that is kept is still open: the process sends nothing over it, but ends it."""
-        return self._presence is not None and not channel.wait_ready(0, readable=[self._presence])
+        """Whether the kept connection is still open: the process sends nothing over it, but ends it."""
+        return self._kept_connection is not None and not channel.wait_ready(0, readable=[self._kept_connection])
 
     def _reset_after_fork(self) -> None:
-        """Reset after a fork: the connection is the parent's, and its threads, which may hold locks, are missing."""
-        inherited = self._presence
+        """Reset after a fork: the kept connection is the parent's, and threads that may hold the lock are missing."""
+        inherited = self._kept_connection
         self._reset()
         if inherited is not None:
             inherited.close()

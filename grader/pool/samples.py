@@ -130,7 +130,7 @@ class Samples:
         """Load the tasks, and find a sandbox; raises a GradeError."""
         setup = make_setup(options)
         declared, scorer = setup.declared, setup.scorer
-        tasks = {} if _is_without_data(setup) else load_tasks(setup, with_generated=True)
+        tasks = {} if _has_no_tasks(setup) else load_tasks(setup, with_generated=True)
         run: Run[Any, Any] = Run(
             benchmark=declared,
             split=setup.split,
@@ -179,7 +179,7 @@ class Samples:
         return [results[index] for index in range(len(requests))]
 
 
-def _is_without_data(setup: Setup) -> bool:
+def _has_no_tasks(setup: Setup) -> bool:
     """Whether a benchmark has no tasks of its own, so that every sample brings its task."""
     split = setup.declared.splits[setup.split]
     return setup.options.data is None and not (

@@ -122,7 +122,7 @@ class Scheduler:
                 self._round(lane, items)
 
     def _next(self, lane: Lane) -> list[QueuedSample] | None:
-        """Wait for samples and return those of a round; None if it is time to end."""
+        """Wait, and return a round's samples; None: it is time to end. Late ones are dropped; their clients know."""
         queue = self._queues[lane]
         with self._changed:
             self._changed.wait_for(lambda: queue or self._stopping)

@@ -40,8 +40,8 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
     """All settings that identify a pool."""
 
     options: Options
-    shared: str = ""
-    """Empty: a user's pools with equal settings share one process per node. A private pool has a unique name here."""
+    private_name: str = ""
+    """Of a pool that shares its process with no other. Empty: a user's pools with equal settings share one per node."""
     linger: Annotated[float, msgspec.Meta(ge=0, le=86_400)] = 10.0
     """Seconds that the process stays after the last client has disconnected."""
     code: str

@@ -69,7 +69,8 @@ def remove_files(name: str) -> None:
 def start_lock(name: str, seconds: float) -> Iterator[bool]:
     """Hold the lock on starting a pool's process; yield False if it was not free within `seconds`.
 
-    Its file is removed at the end: `filelock` does not accept a lock on a file that was removed in the meantime.
+    Its file is removed at the end. A client that waits for it may get the removed file's lock; then `filelock` tries
+    again with a new file.
     """
     from filelock import FileLock, Timeout
 
@@ -179,7 +180,7 @@ def _start(pool_settings: PoolSettings, deadline: float) -> None:
 
 
 def _reported_error(line: bytes) -> Exception:
-    """Return the error that the process could not start with, as it has written it."""
+    """Return the error with which the process could not start, from its message; an InputError is a list of lines."""
     error = msgspec.json.decode(line, type=dict[str, str])
     kind, text = error["kind"], error["text"]
     error_type = getattr(errors, kind, InfrastructureError)

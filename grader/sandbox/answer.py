@@ -175,7 +175,7 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_success(self) -> bool:
-        """Whether the program passed the linter, its judge, or the official run."""
+        """Whether the program passed the official run, its judge or the linter; False if there is none of them."""
         if self.run is not None:
             return self.run.result == "passed"
         if self.judge is not None:

@@ -22,7 +22,7 @@ from grader.sandbox.interface import (
     Limits,
     SupervisorLostError,
     environment,
-    random_uids,
+    random_first_uid,
 )
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Bubblewrap:
         else:
             self._site = packages.prepare(self._python.minor, observer, self._python.path)
         self._code = packages.prepare_code(self._python)
-        self._first_uid = random_uids()
+        self._first_uid = random_first_uid()
         lock = packages.lock_digest(self._python.minor) + packages.suffix(requirements)
         conditions = f"{packages.code_digest()}:{lock}:{self._python.version}:{platform.machine()}"
         self.identity = f"bubblewrap:{hashlib.sha256(conditions.encode()).hexdigest()[:16]}"
@@ -111,14 +111,14 @@ class Bubblewrap:
         """Do nothing: `start` needs no other modules."""
 
     def start(self, index: int, *, for_linting: bool = False) -> ProcessSupervisor:
-        """Start one supervisor; raises InfrastructureError."""
+        """Start supervisor number `index`; raises InfrastructureError."""
         uid = self._first_uid + UIDS_PER_SUPERVISOR * index
         variables = environment(self._limits, uid, has_cgroup=False, for_linting=for_linting)
         arguments = supervisor_command(self._code, self._site, self._python)
         try:
             return ProcessSupervisor(arguments, variables)
         except SupervisorLostError:
-            _try_start(arguments, variables)
+            _raise_if_none_starts(arguments, variables)
         # A sandbox can start here, so the first one was killed.
         try:
             return ProcessSupervisor(arguments, variables)
@@ -220,7 +220,7 @@ def _system_mounts() -> list[str]:
     return arguments
 
 
-def _try_start(arguments: list[str], variables: dict[str, str]) -> None:
+def _raise_if_none_starts(arguments: list[str], variables: dict[str, str]) -> None:
     """Start a supervisor whose input is empty, so that it ends at once; raises InfrastructureError with its output."""
     try:
         completed = subprocess.run(  # noqa: S603 - our own words

@@ -23,7 +23,7 @@ from grader.sandbox.interface import (
     Limits,
     SupervisorLostError,
     environment,
-    random_uids,
+    random_first_uid,
 )
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class Docker:
         self._client_lock = threading.Lock()
         self._connected_client: Any = None
         self._image = _find(tag) or self._ensure_image(observer, python)
-        self._first_uid = random_uids()
+        self._first_uid = random_first_uid()
         # It includes the image's id, because the same code can have another Python version if the base differs.
         self.identity = f"docker:{tag}:{runtime or 'default'}:{self._image.id}"
 
@@ -308,9 +308,10 @@ def owner_name() -> str:
 
 
 def is_owner_alive(name: str) -> bool:
-    """Whether the grader of that name is alive; one of another machine, which cannot be seen here, counts as alive.
+    """Whether the grader of a name (scope/pid/start time, see `owner_name`) is alive.
 
-    If that grader is dead, its supervisors end by themselves, after 15 minutes without a job at the latest.
+    One in another scope, which cannot be seen here, counts as alive: if it is dead, its supervisors end by themselves,
+    after 15 minutes without a job at the latest.
     """
     scope, _, process = name.partition("/")
     pid, _, start_time = process.partition("/")

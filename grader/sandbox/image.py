@@ -180,7 +180,7 @@ def _create_base(client: Any, debootstrap: str, name: str, options: list[str], s
 
 
 def _mirror() -> list[str]:
-    """Return the mirror of Debian that this machine installs from, if it is known; debootstrap has a default."""
+    """Return [the Debian mirror of this machine]; empty if it is not known, because debootstrap has a default."""
     for path in APT_SOURCES:
         try:
             text = Path(path).read_text(encoding="utf-8", errors="replace")
@@ -224,7 +224,7 @@ def python_of(labels: Mapping[str, str] | None) -> str:
 def ensure(client: Any, observer: Observer, python: str | None = None, requirements: str = "") -> Any:
     """Return the image, built now if it is missing; raises InfrastructureError.
 
-    With `requirements`, it is not built: raises NotBuiltError.
+    One with `requirements` is never built here: raises NotBuiltError if it is missing.
     """
     import docker
     import requests
@@ -255,6 +255,7 @@ def build(
     observer.message(f"Building the sandbox image on {reference} (Python {version})")
     major, minor = version.split(".")[:2]
     site = packages.prepare((int(major), int(minor)), observer, requirements=requirements)
+    # The image compiles the packages if they have no byte code yet.
     uncompiled = "" if packages.is_compiled(site) else "/opt/grade-site"
     with tempfile.TemporaryFile() as context:
         _write_context(context, site)

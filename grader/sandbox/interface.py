@@ -44,7 +44,7 @@ UIDS_PER_SUPERVISOR = 16
 """More than the processes of a supervisor that need a user id each: its programs, and the linter."""
 
 
-def random_uids() -> int:
+def random_first_uid() -> int:
     """Return the first of 65,536 user ids that probably no user, container or other grader of this machine has.
 
     A user's limit of processes counts on the whole machine, and a user may end its own processes everywhere.

@@ -100,7 +100,7 @@ def prepare(
     """Return a folder with the locked packages for CPython `python`, installed at first use (which needs PyPI).
 
     `interpreter` is a Python of this version on this machine, by default the grader's own if it has this version. It
-    compiles the packages. Without one, see `is_compiled`. `requirements`: the text of a requirements file, whose
+    compiles the packages; without one, they get no byte code. `requirements`: the text of a requirements file, whose
     packages are added.
     """
     target = _folder(python, requirements)
@@ -174,7 +174,7 @@ def _write_entries(path: Path, entries: list[str], *, excluded_names: set[str]) 
 
 
 def _add_user_packages(folder: Path, python: tuple[int, int], requirements: str) -> None:
-    """Add the packages of a requirements file and their dependencies, which have the lock's version if it has one."""
+    """Add the packages of a requirements file. Their dependencies have the lock's version if it has one."""
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         site = Path(temporary) / "site"
         requirements_file = Path(temporary) / "requirements.txt"
@@ -184,7 +184,7 @@ def _add_user_packages(folder: Path, python: tuple[int, int], requirements: str)
         options = ["--target", str(site), "--requirement", str(requirements_file), "--constraint", str(constraints)]
         _pip(options, python, "the requirements file")
         for path in site.iterdir():
-            # What is there already came from the lock: the constraints gave it the same version again.
+            # `_install` left the named packages out, so this is a dependency, which is there in the same version.
             if not (folder / path.name).exists():
                 path.rename(folder / path.name)
 

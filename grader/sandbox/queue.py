@@ -37,8 +37,8 @@ MAX_ATTEMPTS = 2
 """A job that has lost so many supervisors is probably the cause, and gets no other."""
 MAX_STARTS = 3
 """Number of supervisors that may be lost while they start, or misjudge the self-check, before a job fails."""
-MAX_SUPERVISORS = 4
-"""Maximum number of supervisors for each worker, most of which are idle or have a slow program."""
+MAX_SUPERVISORS_PER_WORKER = 4
+"""Most of them are idle or have a slow program."""
 RENEWED_AFTER = 10_000
 """Number of jobs after which a supervisor is replaced, which limits the growth of anything in it."""
 AHEAD = 8
@@ -85,7 +85,7 @@ class _SupervisorSlot:
         self.job_count = 0
         """Number of jobs that it has got."""
         self.is_slow = False
-        """Whether the program of its job is slow."""
+        """Whether the supervisor has reported that its program is slow, so that another job may run beside it."""
         self.supervisor: Supervisor | None = None
         self.thread: threading.Thread
 
@@ -98,7 +98,7 @@ class JobQueue:
     ) -> None:
         """`workers`: number of jobs at a time. `answer_seconds`: a supervisor without an answer for so long is lost.
 
-        `program_bytes`: memory that a program may use. More programs than workers run only where theirs is free.
+        `program_bytes`: memory that a program may use. More programs than workers run only while each can have so much.
         """
         self.workers = workers
         self.lost_supervisors = 0
@@ -169,7 +169,7 @@ class JobQueue:
             if role == "linting":
                 self._lint_count = max(self._lint_count, lint_jobs)
             missing = self._max_supervisors(role) - sum(slot.role == role for slot in self._slots)
-            room = MAX_SUPERVISORS * self.workers - len(self._slots)
+            room = MAX_SUPERVISORS_PER_WORKER * self.workers - len(self._slots)
             for _ in range(0 if self._is_over else min(missing, room)):
                 self._add_slot(role)
 
@@ -221,8 +221,8 @@ class JobQueue:
         busy = [slot for slot in self._slots if slot.request is not None]
         if not self._waiting or any(slot.request and slot.request.runs_alone for slot in busy):
             return None
-        if self._waiting[0].runs_alone:
-            return None if busy else self._waiting[0]
+        if (alone := next((request for request in self._waiting if request.runs_alone), None)) is not None:
+            return None if busy else alone
         busy_workers = sum(not slot.is_slow for slot in busy)
         if busy_workers >= self.workers or not self._has_room(len(busy) + 1):
             return None
@@ -231,11 +231,11 @@ class JobQueue:
         return min(ready, key=lambda request: request.due, default=None)
 
     def _has_room(self, programs: int) -> bool:
-        """Whether the machine has room for so many programs at a time."""
+        """Whether so many programs may run at a time: more than there are workers, if some are slow."""
         if programs <= self.workers:
             return True
         is_free = programs * self._program_bytes <= resources.free_memory()
-        return is_free and programs <= MAX_SUPERVISORS * self.workers
+        return is_free and programs <= MAX_SUPERVISORS_PER_WORKER * self.workers
 
     def _idle_slot(self, request: _JobRequest) -> _SupervisorSlot | None:
         """Return the idle supervisor that got a job last; None: no idle one may do this job."""
@@ -250,7 +250,7 @@ class JobQueue:
 
     def _add_slot(self, role: Role) -> _SupervisorSlot:
         """Start a supervisor. If there are too many, the idle one that was not used for the longest time ends."""
-        if len(self._slots) >= MAX_SUPERVISORS * self.workers:
+        if len(self._slots) >= MAX_SUPERVISORS_PER_WORKER * self.workers:
             # One is idle: `_has_room` lets fewer jobs run than there are supervisors now.
             idle = next(slot for slot in self._slots if slot.request is None)
             self._slots.remove(idle)
@@ -333,6 +333,7 @@ class JobQueue:
         `ends`: the supervisor gets no other job.
         """
         slot.request = None
+        # `finish` takes all slots away.
         if ends and slot in self._slots:
             self._slots.remove(slot)
         self._dispatch()

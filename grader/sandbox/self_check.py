@@ -127,7 +127,7 @@ def _lints_correctly(executed: Executed, is_right: bool) -> bool:
 
 
 def _records_correctly(executed: Executed, is_right: bool) -> bool:
-    """Whether the call of the right tests is recorded, and the recording of the wrong ones (`DEPENDS`) is refused."""
+    """Whether the call of `TESTS` is recorded; if not `is_right`, whether the recording of `DEPENDS` is refused."""
     assert executed.record is not None
     recorded = executed.record.recorded
     assert recorded is not None
@@ -149,6 +149,7 @@ def _compares_correctly(executed: Executed, is_right: bool) -> bool:
 
 
 def _runs_correctly(executed: Executed, is_right: bool) -> bool:
+    """Whether the right program passes, and the wrong one fails by an assertion, which has no text."""
     run = executed.run
     assert run is not None
     expected = ("passed", "") if is_right else ("failed: ", "AssertionError")

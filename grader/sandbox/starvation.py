@@ -16,7 +16,7 @@ KILLED = -9
 """The status of a program that SIGKILL has ended; not every system that imports this has `signal.SIGKILL`."""
 CALM_SECONDS = 0.2
 """A program that was ready to run but waited less than this had enough processor time."""
-CALM_RUN_SECONDS = 0.02
+CALM_OFFICIAL_RUN_SECONDS = 0.02
 """The same for an official run, which gets no grace after its limit."""
 
 
@@ -28,7 +28,7 @@ def was_starved(answer: Answer) -> bool:
     for kind in ("run", "record", "answer", "judge", "compare"):  # not `lint`, which runs no program
         execution = answer.get(kind)
         if isinstance(execution, dict) and execution.get("confirmed") is not False:
-            calm_seconds = CALM_RUN_SECONDS if kind == "run" else CALM_SECONDS
+            calm_seconds = CALM_OFFICIAL_RUN_SECONDS if kind == "run" else CALM_SECONDS
             with contextlib.suppress(KeyError, TypeError):
                 if _is_starved(execution["evidence"], calm_seconds):
                     return True
@@ -44,6 +44,6 @@ def _is_starved(evidence: Mapping[str, Any], calm_seconds: float) -> bool:
     if reason is None:
         # The sandbox did not stop it. SIGKILL without the sandbox's own out-of-memory event: the machine had no memory.
         return bool(evidence["status"] == KILLED and not evidence["oom"])
-    # Blocked on a machine that had time for it: the program itself sleeps.
-    is_asleep = reason == "blocked" and evidence["waited"] < calm_seconds
-    return reason in STOPS_BY_OTHERS and not is_asleep
+    # If the machine had time for it, the program blocks itself: it sleeps, for example.
+    blocks_itself = reason == "blocked" and evidence["waited"] < calm_seconds
+    return reason in STOPS_BY_OTHERS and not blocks_itself

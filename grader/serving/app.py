@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from grader.errors import GradeError
 from grader.integrations.openrlhf import rewards_of, samples_of
-from grader.pool.messages import Batch, PoolState, ResultLine, unscored_result
+from grader.pool.messages import INFRASTRUCTURE, Batch, PoolState, ResultLine, unscored_result
 from grader.pool.rewards import rewarded
 from grader.pool.scheduler import QueuedSample, Scheduler
 from grader.results import Outcome
@@ -78,8 +78,8 @@ class Service:
         # Nobody waits any more, and a program may run for a minute.
         self._scheduler.stop(self._samples.abort)
 
-    def app(self, hosts: list[str] | None) -> ASGIApp:
-        """Return the application. `hosts`: allowed Host headers; None: any."""
+    def app(self, allowed_hosts: list[str] | None) -> ASGIApp:
+        """Return the application. `allowed_hosts`: the Host headers that requests may have; None: any."""
         for_sandbox_fusion = partial(self._with_errors_as_json, retry_status=sandbox_fusion.RETRY_STATUS)
         routes = [
             Route("/grade", self._with_errors_as_json(self._grade_one), methods=["POST"]),
@@ -94,7 +94,7 @@ class Service:
         if self.end is not None:
             routes.append(Route("/leave", self._leave, methods=["POST"]))
         # A page in a browser could send requests to this machine under its own host name.
-        host_check = Middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
+        host_check = Middleware(TrustedHostMiddleware, allowed_hosts=allowed_hosts or ["*"], www_redirect=False)
         errors = {HTTPException: _http_error, Exception: _internal_error}
         app = Starlette(routes=routes, middleware=[host_check], exception_handlers=errors)
         return _CountingMiddleware(app, self._counts, {route.path for route in routes})
@@ -184,7 +184,7 @@ class Service:
     async def _wait_for_room(self, request: Request, batch: Batch) -> Batch:
         """Wait until there is room for the only sample of a batch; return it with the time that is left.
 
-        If there is still none when its time is over, it is refused: the client may try again.
+        If there is still none when its time is over, `_hold_room` refuses it next: the client may try again.
         """
         (sample,) = batch.samples
         end = time.monotonic() + sample.wait
@@ -365,9 +365,9 @@ def _json(status: int, content: Any, headers: dict[str, str] | None = None) -> R
 
 
 def _require_verdict(result: SampleResult) -> SampleResult:
-    """Return a result if it has a verdict; else raises RejectedError, as SandboxFusion has no answer for this case."""
+    """Return a result if it has a verdict; else raises RejectedError: SandboxFusion has no other answers."""
     reading = result.careful
-    if reading.outcome is Outcome.UNSCORED and reading.rule == "infrastructure":
+    if reading.outcome is Outcome.UNSCORED and reading.rule == INFRASTRUCTURE:
         raise RejectedError(503, reading.detail, {"Retry-After": "1"})
     if not reading.is_scored:
         raise RejectedError(422, reading.detail)

@@ -60,7 +60,7 @@ class RunCode(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sample(self) -> ScoreRequest:
-        """The request as a sample of a pool, whose task has one test; only what is printed in it matters."""
+        """The request as a sample: its text is the program. Of its one test, only what the program prints matters."""
         megabytes = min(max(MIN_MEGABYTES, self.memory_limit), MAX_MEGABYTES) if self.memory_limit > 0 else 0
         return ScoreRequest(
             row=_row([self.stdin or ""], [""]),
@@ -94,16 +94,18 @@ class Submit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tests(self) -> list[_Test]:
-        """The tests; raises KeyError, TypeError, msgspec.DecodeError, RecursionError."""
+        """The tests; from a list of data, those of this id. Raises KeyError, TypeError, DecodeError, RecursionError."""
         data = self.config.provided_data
         if isinstance(data, list):
             data = next((entry for entry in data if isinstance(entry, dict) and entry.get("id") == self.id), None)
         tests = data.get("test") if isinstance(data, dict) else None
-        return msgspec.convert(msgspec.json.decode(tests) if isinstance(tests, str) else tests or [], list[_Test])
+        if isinstance(tests, str):
+            return msgspec.convert(msgspec.json.decode(tests), list[_Test])
+        return msgspec.convert(tests or [], list[_Test])
 
     @property
     def sample(self) -> ScoreRequest:
-        """The request as a sample of a pool."""
+        """The request as a sample, whose result says of each test what was printed and whether it passed."""
         tests = self.tests
         return ScoreRequest(
             row=_row([test.input.stdin for test in tests], [test.output.stdout for test in tests]),

@@ -53,11 +53,12 @@ def serve(
 
     `say` gets the address when clients can connect.
     """
-    hosts = LOOPBACK if is_loopback(host) else None
+    # For other machines, this one may have any name.
+    allowed_hosts = LOOPBACK if is_loopback(host) else None
     with _listen(host, port) as sock, samples, Service(samples, limits, token=token) as service:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{sock.getsockname()[1]}"
-        server = HttpServer(service, hosts, lambda: say(address), shutdown_seconds=STOP_SECONDS)
+        server = HttpServer(service, allowed_hosts, lambda: say(address), shutdown_seconds=STOP_SECONDS)
         asyncio.run(server.serve(sockets=[sock]))
 
 
@@ -65,11 +66,11 @@ class HttpServer(uvicorn.Server):
     """A server that returns after a signal, so that the code after `serve` runs."""
 
     def __init__(
-        self, service: Service, hosts: list[str] | None, ready: Callable[[], None], *, shutdown_seconds: int
+        self, service: Service, allowed_hosts: list[str] | None, ready: Callable[[], None], *, shutdown_seconds: int
     ) -> None:
         """`ready` is called when clients can connect; open requests have `shutdown_seconds` when the server ends."""
         config = uvicorn.Config(
-            service.app(hosts),
+            service.app(allowed_hosts),
             http=functools.partial(ServerConnection, connections=service.connections),  # type: ignore[arg-type] # called like a class
             ws="none",
             log_level="error",

@@ -13,7 +13,7 @@ from grader.pool.settings import PoolSettings, settings_of
 
 
 def made(**given: Any) -> PoolSettings:
-    return settings_of(given, shared="", linger=1.0)
+    return settings_of(given, private_name="", linger=1.0)
 
 
 def test_pools_with_the_same_settings_have_the_same_name(tmp_path: Path) -> None:

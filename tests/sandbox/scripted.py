@@ -56,6 +56,8 @@ class Scripted:
         """Do nothing."""
 
     def answer(self, job):
+        if "after" in job:
+            self.backend.signals[job["after"]].wait(60)
         match job["do"]:
             case "die":
                 raise SupervisorLostError("it died")

@@ -102,6 +102,26 @@ def test_a_starved_program_runs_again_while_nothing_else_runs() -> None:
     assert backend.together["a"] == 1
 
 
+def test_a_starved_program_runs_alone_also_if_another_job_goes_back_to_the_queue_meanwhile() -> None:
+    backend = Backend()
+    with JobQueue(backend, 3, 10) as queue:
+        futures = [
+            queue.submit(job("a", "wait", **{"for": "end"})),
+            queue.submit(job("b", "starve", after="all run")),
+            queue.submit(job("c", "die once", after="b waits")),
+        ]
+        backend.signals["all run"].set()
+        while not queue._waiting:
+            time.sleep(0.01)
+        backend.signals["b waits"].set()
+        while not backend.closed:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        backend.signals["end"].set()
+        assert [future.result()["name"] for future in futures] == ["a", "b", "c"]
+    assert backend.together["b"] == 1
+
+
 def test_a_program_that_starves_also_alone_has_its_answer() -> None:
     assert run({"a": "sleep"}, Backend())["a"]["run"]["evidence"]["stopped"] == "blocked"
 

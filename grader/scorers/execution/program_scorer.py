@@ -16,7 +16,7 @@ from grader.executors.local import open_local
 from grader.observer import Silent
 from grader.results import SampleResult
 from grader.sandbox.interface import FEW_LINTS
-from grader.sandbox.queue import MAX_SUPERVISORS
+from grader.sandbox.queue import MAX_SUPERVISORS_PER_WORKER
 from grader.scorers.execution.assembly import Program, assemble
 from grader.scorers.execution.facts import Printed, facts_of
 from grader.scorers.execution.job_runner import JobRunner
@@ -52,10 +52,10 @@ class ProgramScorer:
         workers = run.options.worker_count
         # A thread waits for its program and then for its judge, so there are more threads than sandboxes that run
         # programs. Programs with loops may never end: they have fewer threads than there may be sandboxes
-        # (`MAX_SUPERVISORS` for each worker), so others find one.
+        # (`MAX_SUPERVISORS_PER_WORKER`), so others find one.
         self.lanes: Mapping[Lane, LaneSize] = {
             "usual": LaneSize(threads=workers + EXTRA_THREADS, samples=1),
-            "loops": LaneSize(threads=(MAX_SUPERVISORS - 1) * workers, samples=1),
+            "loops": LaneSize(threads=(MAX_SUPERVISORS_PER_WORKER - 1) * workers, samples=1),
         }
         self._tasks: Mapping[str, CodeTask] = run.tasks
         self._protocol = run.benchmark.protocols[run.protocol].with_timeout(run.options.timeout)
