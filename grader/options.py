@@ -35,8 +35,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Where sandboxes run: on this machine, or on the nodes of a Ray cluster."""
     workers: Annotated[int, msgspec.Meta(ge=1, le=256)] | None = None
     """Number of programs at a time, None: one per core; or of requests to a judge, None: the judge's own number."""
-    timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 2.0
-    """CPU time limit of a program, in seconds."""
+    timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] | None = None
+    """CPU time limit of a program, in seconds; None: the protocol's."""
     memory: Annotated[int, msgspec.Meta(ge=MIN_MEMORY)] = 1 << 30
     limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Grade only the first tasks of the data."""

@@ -102,8 +102,9 @@ _RUNTIME = click.option("--runtime", metavar="NAME", help="OCI runtime of the Do
 _LIMITS = combine(
     click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N",
                  help="Programs that run at a time (default: one per core); requests to a judge (default: 8)."),
-    click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
-                 callback=_check_finite, metavar="S", help="CPU seconds that a program may use."),
+    click.option("--timeout", type=click.FloatRange(min=0.1, max=3600),
+                 callback=_check_finite, metavar="S",
+                 help="CPU seconds that a program may use (default: the benchmark's, else 2)."),
     click.option("--memory", default="1g", show_default=True, metavar="SIZE",
                  callback=parsing_callback("grader.options:parse_memory"),
                  help="Memory that a program may use."),

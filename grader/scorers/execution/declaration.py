@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -73,8 +73,8 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     """Whether programs with pylint errors are not run."""
     k: int = 1
     """The k of pass@k, if there are several samples."""
-    timeout: float = 0.0
-    """CPU seconds of a program, or of each input, where `--timeout` is not given; 0: 2 s."""
+    timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 2.0
+    """CPU seconds of a program, or of each input, where `--timeout` is not given."""
     times_reference: float = 4.0
     """An input has this many times the CPU time that the reference needs for the slowest, if that is more."""
     compare: str = "lines"
@@ -96,10 +96,12 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     prompts: Literal["", "humaneval-v-v1", "humaneval-v-v2"] = ""
     """The published prompts to use; empty: a plain prompt."""
 
-    def with_timeout(self, timeout: float) -> ExecutionProtocol:
-        """Return the protocol whose message about a timeout names the limit in seconds."""
-        seconds = int(timeout) if timeout == int(timeout) else timeout
-        return msgspec.structs.replace(self, timed_out=self.timed_out.replace("{timeout}", str(seconds)))
+    def with_timeout(self, timeout: float | None) -> ExecutionProtocol:
+        """Return the protocol with the limit of `--timeout`, if it is given; its message names the limit in seconds."""
+        seconds = self.timeout if timeout is None else timeout
+        shown = int(seconds) if seconds == int(seconds) else seconds
+        timed_out = self.timed_out.replace("{timeout}", str(shown))
+        return msgspec.structs.replace(self, timeout=seconds, timed_out=timed_out)
 
 
 class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.executors.local import open_executor
-from grader.options import Options
 from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox.answer import Executed, Lint, ProcessEvidence, ProgramRun
 from grader.sandbox.interface import FEW_LINTS, Limits
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from grade_sandbox.jobs import Job
 
     from grader.observer import Observer
+    from grader.options import Options
     from grader.scorers.execution.answering import Context
     from grader.scorers.execution.candidate import Candidate
     from grader.scorers.execution.declaration import ExecutionProtocol
@@ -72,7 +72,7 @@ def executing(
 
     Raises InfrastructureError if no sandbox is available.
     """
-    limits = limits_of(options, protocol.timeout, tasks.values())
+    limits = limits_of(protocol, options.memory, tasks.values())
     with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
         runner = JobRunner(executor, observer)
         pipeline = Pipeline(tasks, runner, spool, limits, protocol)
@@ -102,7 +102,7 @@ def unjudged_task_notes(
     tasks: Mapping[str, CodeTask], protocol: ExecutionProtocol, options: Options, observer: Observer
 ) -> list[str]:
     """Return notes on tasks that are not judged, without running any prediction; raises InfrastructureError."""
-    limits = limits_of(options, protocol.timeout, tasks.values())
+    limits = limits_of(protocol, options.memory, tasks.values())
     with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
         pipeline = Pipeline(tasks, JobRunner(executor, observer), spool, limits, protocol)
         pipeline.prepare((qid for qid, task in tasks.items() if not task.broken), refuse_if_all_fail=False)
@@ -110,14 +110,12 @@ def unjudged_task_notes(
         return notes_on_unjudged_tasks(pipeline.states)
 
 
-def limits_of(options: Options, protocol_seconds: float = 0.0, tasks: Iterable[CodeTask] = ()) -> Limits:
-    """Return the resource limits of one program. `protocol_seconds` count if `--timeout` is the default; 0: none."""
-    has_default_timeout = options.timeout == Options().timeout
-    seconds = protocol_seconds if has_default_timeout and protocol_seconds else options.timeout
+def limits_of(protocol: ExecutionProtocol, memory: int, tasks: Iterable[CodeTask]) -> Limits:
+    """Return the resource limits of one program, whose memory is in bytes."""
     return Limits(
-        cpu_seconds=seconds,
-        wall_seconds=max(MIN_WALL_SECONDS, WALL_FACTOR * seconds),
-        memory_bytes=options.memory,
+        cpu_seconds=protocol.timeout,
+        wall_seconds=max(MIN_WALL_SECONDS, WALL_FACTOR * protocol.timeout),
+        memory_bytes=memory,
         # A sandbox must have enough for the programs of any task.
         max_memory_bytes=max((task.memory_bytes for task in tasks), default=0),
     )

@@ -59,7 +59,7 @@ class ProgramScorer:
         }
         self._tasks: Mapping[str, CodeTask] = run.tasks
         self._protocol = run.benchmark.protocols[run.protocol].with_timeout(run.options.timeout)
-        self._limits = limits_of(run.options, self._protocol.timeout, run.tasks.values())
+        self._limits = limits_of(self._protocol, run.options.memory, run.tasks.values())
         self._spool, self._stack = Spool(), contextlib.ExitStack()
         self._states = States(self._spool)
         self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None)

@@ -11,6 +11,7 @@ from grader.data.load import load
 from grader.data.tables import Rows
 from grader.errors import InputError
 from grader.scorers import declarations
+from grader.scorers.execution.phases import limits_of
 from grader.scorers.execution.tasks import read_tasks
 from grader.task import Block
 
@@ -105,3 +106,18 @@ def test_sanitized_mbpp_brings_its_imports_as_a_list(tmp_path: Path) -> None:
     (task,) = read_tasks(load(mbpp, "test", "google", file, None), mbpp).values()
     assert task.tests == "import math\ny = 1\nassert math.floor(f()) == y\n"
     assert task.text == "Write f."
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "protocol", "given", "seconds"),
+    [("humaneval-v", "v2", None, 2.0), ("livecodebench", None, None, 6.0), ("livecodebench", None, 2.0, 2.0),
+     ("humaneval-v", "v2", 3.5, 3.5), ],
+)  # fmt: skip
+def test_a_program_has_the_protocols_time_if_none_is_given(
+    benchmark: str, protocol: str | None, given: float | None, seconds: float
+) -> None:
+    declared: Any = declarations.load(benchmark)
+    chosen = declared.protocols[declared.resolve_protocol(protocol)].with_timeout(given)
+    assert limits_of(chosen, 1 << 30, []).cpu_seconds == seconds
+    if benchmark == "humaneval-v":
+        assert f"(> {seconds:g} seconds)" in chosen.timed_out
