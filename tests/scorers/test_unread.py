@@ -49,6 +49,18 @@ def test_replies_without_text_say_nothing_about_a_rule(tmp_path: Path) -> None:
     assert notes(graded(tmp_path, "mmlu-pro", choices, [" "] * 60)) == []
 
 
+def test_a_question_without_options_is_tried_with_no_reader(tmp_path: Path) -> None:
+    rows = [
+        {"question": "Which?", "options": ["red", "blue"], "answer": "A", "question_id": str(n)} for n in range(100)
+    ]
+    rows[0]["options"] = []
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps([{"qid": row["question_id"], "predictions": ["red, I am sure"]} for row in rows]))
+    (note,) = notes(grader.grade(path, benchmark="mmlu-pro", data=tmp_path / "data.jsonl"))
+    assert "in 0 of 100 replies" in note
+
+
 def test_a_reader_of_letters_names_the_readers_that_read_most(tmp_path: Path) -> None:
     row = {"question": "Which?", "options": ["red", "blue"], "answer": "A"}
     (note,) = notes(graded(tmp_path, "mmlu-pro", row, ["(A) red, I am sure"] * 60))

@@ -113,6 +113,7 @@ _FILLER_WORDS = frozenset(
 )
 _TOKEN = Pattern(r"[^\s\"'()]+")
 _EDGE_PUNCTUATION = ".,;:!?"
+_LIST_JOIN = Pattern(r"(?<!\s)\s+(?:,|and\b)")
 _JOINS = ("and", "or", "nor", "not", "&", "/", "no", "than", "but")
 
 
@@ -132,9 +133,11 @@ def says_only(sentence: str, gold: str, question: str) -> bool:
 
 def _words_to_compare(sentence: str, gold: str) -> tuple[list[str], list[str]]:
     """Return the words of a sentence, and those of a gold text without its article and full stop."""
-    words, gold_words = (_TOKEN.findall(fold_text(text).replace("[", "").replace("]", "")) for text in (sentence, gold))
-    if gold.strip().startswith("["):  # a list: "1, 2 and 3" says [1, 2, 3]
-        words, gold_words = ([w.strip(_EDGE_PUNCTUATION) for w in text if w != "and"] for text in (words, gold_words))
+    is_list = gold.strip().startswith("[")  # "1, 2 and 3" says [1, 2, 3]
+    folded = (fold_text(text).replace("[", "").replace("]", "") for text in (sentence, gold))
+    words, gold_words = (_TOKEN.findall(_LIST_JOIN.sub(",", text) if is_list else text) for text in folded)
+    if is_list:
+        gold_words = [word.strip(_EDGE_PUNCTUATION) for word in gold_words]
     if gold_words:
         gold_words[-1] = gold_words[-1].rstrip(".")
     if len(gold_words) > 1 and gold_words[0] in ("a", "an", "the"):
@@ -183,7 +186,8 @@ def is_for_judge(text: str, accepted: Sequence[str]) -> bool:
     """
     words = _bare_words(text)
     has_accepted = any(_bare_words(answer) in words for answer in accepted)
-    return has_accepted or len(text.split()) > _MORE_WORDS + max(len(answer.split()) for answer in accepted)
+    most_words = max((len(answer.split()) for answer in accepted), default=0)  # a broken row accepts none
+    return has_accepted or len(text.split()) > _MORE_WORDS + most_words
 
 
 def _bare_words(text: str) -> str:

@@ -112,9 +112,8 @@ class _Progress:
         """Yield a question's replies. One that takes long by itself is announced; each is counted when it was read."""
         for text in texts:
             if len(text) >= LARGE:
-                self._observer.message(
-                    f"Reading an answer of {len(text) >> 20} MB (question {qid}): this takes up to a second per MB."
-                )
+                size = f"{len(text) >> 20} MB (question {qid})"
+                self._observer.message(f"Reading an answer of {size}: this takes up to a second per MB.")
             yield text
             before, self._done = self._done, self._done + len(text)
             if self._is_shown:

@@ -338,8 +338,8 @@ def _unread_note(replies: list[ChoiceReply], version: str) -> list[str]:
 
 
 def _reads_gold(version: str, reply: ChoiceReply) -> bool | None:
-    """Whether an official reader reads the gold letter; None if it reads no letter."""
-    letter = official_reader(version)(reply.text, reply.item.options).letter
+    """Whether an official reader reads the gold letter; None if it reads no letter, or there are no options."""
+    letter = official_reader(version)(reply.text, reply.item.options).letter if reply.item.options else None
     return None if letter is None else letter == reply.item.gold
 
 

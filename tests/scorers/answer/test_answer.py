@@ -542,6 +542,30 @@ def test_lists_options_money_and_not_applicable_are_texts(
     assert is_accepted(read_answer(reply, question, "text"), [gold], "text", comparer, question=question)
 
 
+@each(
+    ("reply", "gold", "question"),
+    [
+        ("It is 1, 2, 3 and 4.", "[1, 2, 3]", "Which are prime: 1, 2, 3 or 4?"),
+        ("It is blue and red.", "[red]", "Is it red, or blue and red?"),
+        ("It is blue , red.", "[red]", "Is it red, or blue and red?"),
+    ],
+)
+def test_a_list_in_a_sentence_with_more_items_than_the_gold_list_is_not_credited(
+    reply: str, gold: str, question: str, comparer: Comparer
+) -> None:
+    read = read_answer(reply, question, "text")
+    assert read.rule == "sentence"
+    assert is_accepted(read, [gold], "text", comparer, question=question) is False
+
+
+def test_a_row_without_an_answer_is_broken_whatever_the_reply_is(tmp_path: Path) -> None:
+    rows = [{"id": str(n), "question": "Who is it?", "answer": "Ann"} for n in range(100)]
+    rows[0]["answer"] = ""
+    path = own(tmp_path, TEXTS, rows, {row["id"]: ["I think it is somebody with a red hat."] for row in rows})
+    first = grader.grade(path, benchmark=str(tmp_path)).samples[0]
+    assert first.careful.rule_name == "broken_row"
+
+
 def test_the_result_counts_replies_that_no_rule_reads(tmp_path: Path) -> None:
     rows = [row for row in ROWS_BY_KIND if row["id"] == "n"]
     report = of_table(tmp_path, BY_ROW, rows, {"n": ["Nobody counted them.", "3"]})
