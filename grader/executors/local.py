@@ -50,7 +50,7 @@ class Local(Executor):
             self._close_cache()
 
     def begin(self, lint_jobs: int = 0) -> None:
-        """Start, in the background, the sandboxes that lint, judge and answer."""
+        """Start, in the background, the sandboxes that lint, judge and answer; official ones start when needed."""
         if lint_jobs:
             self.queue.prestart("linting", lint_jobs)
         self.queue.prestart("judging")

@@ -97,7 +97,7 @@ class Cluster(Executor):
         except ray.exceptions.GetTimeoutError:
             raise InfrastructureError(NO_ROOM) from None
         self._task: Any = remote(**options, **retries)(ray_task.run)
-        # At first use, this builds the image or installs the packages.
+        # At first use, this builds the image or installs the packages. `_check_node` adds the node to `_facts`.
         self._answers(self._task.remote(self._packed_settings, []), [])
         self._identity = f"cluster:{hashlib.sha256(self._facts[0].kind.encode()).hexdigest()[:16]}"
         self._observer.message(f"Programs run on a Ray cluster, {self._workers} at a time")

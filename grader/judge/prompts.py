@@ -104,7 +104,7 @@ Final Decision: one word, Correct if the student's explanation passes, Wrong if 
 def choice_prompt(
     question: str, options: Mapping[str, str], answer: str, *, chinese: bool = False, template: str | None = None
 ) -> str:
-    """Return a prompt that asks which of `options` (letter -> text) `answer` means. The reply is a letter or Z."""
+    """Return a prompt that asks which of `options` (letter -> text) `answer` means. The reply is a letter; Z: none."""
     option_lines = "\n".join(f"{letter}. {text}" for letter, text in options.items())
     wording = template or (CHOICE_CHINESE if chinese else CHOICE)
     return _fill(wording, {"question": question, "options": option_lines}, answer)

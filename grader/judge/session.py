@@ -68,6 +68,7 @@ def judge_session(
 
 
 def _template(prompt: str, kind: PromptKind) -> str | None:
+    """Return a template after a check; None: the built-in one is used."""
     if not prompt:
         return None
     from grader.judge.prompts import check_template

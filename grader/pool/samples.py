@@ -53,9 +53,9 @@ class TaskRegistry:
         self._declared, self._scorer, self._split, self._tasks = declared, scorer, split, tasks
         self._benchmark_task_ids = frozenset(tasks)
         self._lock = threading.Lock()
-        self._sizes: dict[str, int] = {}
+        self._row_sizes: dict[str, int] = {}
         """Added task -> size of its row; the most recently used task is at the end."""
-        self._bytes = 0
+        self._row_bytes = 0
         self._max_bytes = max_bytes
         self.on_forget: Callable[[str], None] = lambda _: None
         """Called with each task that is forgotten."""
@@ -81,7 +81,7 @@ class TaskRegistry:
     def _name_of_row_task(self, row: bytes) -> str:
         """Return the name of the task in a sample's row, which is added if it is new."""
         name = f"row {name_of(row)}"
-        if name not in self._sizes:
+        if name not in self._row_sizes:
             self._add(name, self._parse_row(row), len(row))
         self._mark_used(name)
         return name
@@ -100,25 +100,25 @@ class TaskRegistry:
         return task
 
     def _name_with_limits(self, base: str, limits: Mapping[str, float]) -> str:
-        """Return the name of a task with other limits, which is added if it is new."""
+        """Return the name of a copy of task `base` with other limits, which is added if it is new."""
         name = f"{base} {sorted(limits.items())}"
-        if name not in self._sizes:
+        if name not in self._row_sizes:
             task = self._tasks[base].with_limits(limits)
-            self._add(name, task, self._sizes.get(base, USUAL_ROW_BYTES))
+            self._add(name, task, self._row_sizes.get(base, USUAL_ROW_BYTES))
         self._mark_used(name)
         return name
 
     def _add(self, name: str, task: Task, size: int) -> None:
         self._tasks[name] = msgspec.structs.replace(task, id=name)
-        self._sizes[name] = size
-        self._bytes += size
+        self._row_sizes[name] = size
+        self._row_bytes += size
 
     def _mark_used(self, name: str) -> None:
-        """Move a task to the end, and forget tasks from the beginning if there are too many."""
-        self._sizes[name] = self._sizes.pop(name)
-        while self._bytes > self._max_bytes and len(self._sizes) > MIN_TASKS:
-            oldest = next(iter(self._sizes))
-            self._bytes -= self._sizes.pop(oldest)
+        """Move a task to the end. While the rows are too large together, forget the first task, but keep MIN_TASKS."""
+        self._row_sizes[name] = self._row_sizes.pop(name)
+        while self._row_bytes > self._max_bytes and len(self._row_sizes) > MIN_TASKS:
+            oldest = next(iter(self._row_sizes))
+            self._row_bytes -= self._row_sizes.pop(oldest)
             del self._tasks[oldest]
             self.on_forget(oldest)
 

@@ -77,7 +77,7 @@ class Connections:
 
 
 class ServerConnection(H11Protocol):
-    """One connection."""
+    """One connection. At its deadline, if it has one, it is aborted."""
 
     def __init__(self, *args: Any, connections: Connections, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -148,7 +148,7 @@ class ServerConnection(H11Protocol):
         self.transport.abort()
 
     def _update_idle(self) -> None:
-        """Note whether the connection has a request now."""
+        """Note whether the connection has a request now; with one, the deadline of its headers is over."""
         if self._is_busy:
             self._connections.idle.pop(self, None)
             if not self.flow.write_paused:  # else the deadline is that of `pause_writing`

@@ -105,7 +105,7 @@ class Intake:
 
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
-        self._bytes = 0
+        self._open_bytes = 0
         """Bytes of the bodies of all open requests."""
 
     @asynccontextmanager
@@ -124,7 +124,7 @@ class Intake:
                 raise RejectedError(400, f"not JSON: {error}") from None
             yield content
         finally:
-            self._bytes -= len(body)
+            self._open_bytes -= len(body)
 
     async def _receive(self, request: Request, body: bytearray) -> None:
         """Read the body; stop if it is too slow, or too long whatever its header says."""
@@ -137,10 +137,10 @@ class Intake:
             async with asyncio.timeout(self._limits.body_seconds):
                 async for part in request.stream():
                     body += part
-                    self._bytes += len(part)
+                    self._open_bytes += len(part)
                     if len(body) > max_bytes:
                         raise too_long
-                    if self._bytes > MAX_LONGEST_BODIES * max_bytes:
+                    if self._open_bytes > MAX_LONGEST_BODIES * max_bytes:
                         raise RejectedError(
                             503, "too many long requests at a time; try again later", {"Retry-After": "1"}
                         )
