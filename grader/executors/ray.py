@@ -83,6 +83,7 @@ class Cluster(Executor):
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._connection)
             self._open()
+            # Without an error, the connection stays open until `__exit__`.
             stack.pop_all()
         return self
 
@@ -148,7 +149,7 @@ class Cluster(Executor):
         return list(zip(keys, reply.answers, strict=True))
 
     def _check_node(self, facts: NodeFacts) -> None:
-        """Raise InfrastructureError if a node could give other verdicts than this machine or other nodes."""
+        """Add a node to `_facts`; raise InfrastructureError if it could give other verdicts than here or on others."""
         local_code = packages.code_digest()
         if facts.code != local_code:
             raise InfrastructureError(

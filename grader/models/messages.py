@@ -58,6 +58,7 @@ def wire(messages: tuple[Message, ...], *, with_image_data: bool = True) -> list
 
 
 def _content(turn: Message, *, with_image_data: bool) -> str | list[dict[str, Any]]:
+    """Return a message's content as in a request; without `with_image_data`, with an image's size in its place."""
     # A single text is sent as a string, because servers without image support often accept only strings.
     if len(turn.parts) == 1 and isinstance(turn.parts[0], Text):
         return without_surrogates(turn.parts[0].text)

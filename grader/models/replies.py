@@ -125,6 +125,8 @@ def _joined(content: object) -> str:
 
 
 def _usage(usage: object) -> Usage:
+    """Return the numbers of tokens in a reply; one that cannot be true is 0."""
+
     def count(field: str) -> int:
         tokens = usage.get(field) if isinstance(usage, dict) else None
         return tokens if type(tokens) is int and 0 < tokens <= _MAX_TOKENS else 0

@@ -82,7 +82,7 @@ def file_lock(path: Path) -> BaseFileLock:
 
 
 def built_folder(python: tuple[int, int], requirements: str) -> Path:
-    """Return the folder in which `prepare` has put the packages; raises NotBuiltError if it never has."""
+    """Return the folder in which `prepare` has put the packages; raises NotBuiltError if they are not all there."""
     target = _folder(python, requirements)
     if not _is_intact(target):
         raise NotBuiltError
@@ -142,7 +142,7 @@ def prepare_code(interpreter: Interpreter) -> Path:
 
 
 def _install(target: Path, python: tuple[int, int], requirements: str) -> None:
-    """Install the lock's packages, and those of a requirements file, into a new folder `target`.
+    """Install the lock's packages, and those of a requirements file, without commands, into a new folder `target`.
 
     A package that both name is installed as the requirements file wants it.
     """

@@ -124,6 +124,7 @@ class VerdictCache:
             self._flush()
 
     def _flush(self) -> None:
+        """Write pending answers; after every TRIM_BYTES, also remove old ones. Called with the lock held."""
         if self._pending:
             self._file.store(self._pending.items())
             self._bytes_since_trim += sum(map(len, self._pending.values()))

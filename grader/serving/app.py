@@ -196,6 +196,7 @@ class Service:
         return Batch(samples=[msgspec.structs.replace(sample, wait=remaining_seconds)])
 
     async def _results(self, request: Request, batch: Batch) -> list[SampleResult]:
+        """Return all results of a batch, in its order."""
         with self._hold_room(len(batch.samples)):
             async with contextlib.aclosing(self.results(request, batch)) as parts:
                 results = {line.place: line.result async for part in parts for line in part}
