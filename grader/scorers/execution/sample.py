@@ -88,15 +88,14 @@ class Sample:
         # Without official code, the official completion has nothing that the model wrote: its pass is an accident.
         if self.program.has_official_code and official.careful.credit and not recovered.careful.credit:
             return official
-        passes_base = official.base
-        if official.base is not None and recovered.base is not None:
-            passes_base = official.base[0], recovered.base[1]
+        unscored = False, False
+        passes_base = (official.base or unscored)[0], (recovered.base or unscored)[1]
         return msgspec.structs.replace(
             recovered,
             official=official.official,
             official_text=official.official_text,
             seconds=official.seconds,
-            base=passes_base,
+            base=passes_base if official.base or recovered.base else None,
         )
 
     @property

@@ -7,14 +7,17 @@ import struct
 from typing import Any
 
 import msgspec
+import pytest
 
-from grader.results import Calls, Outcome, Reading, SampleResult
+from grader.results import Calls, Outcome, Reading, ReadingName, SampleResult
 from grader.sandbox.answer import Executed, Judgement, Likeness, Lint, ProcessEvidence, ProgramRun, parse_answer
 from grader.sandbox.channel import Channel
 from grader.scorers.execution.candidate import Readings, Verdict, Verdicts
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 from grader.scorers.execution.facts import ExecutionFacts, facts_of
 from grader.scorers.execution.inputs.cases import Cases
+from grader.scorers.execution.inputs.outputs import unjudged_readings
+from grader.scorers.execution.metrics import metrics
 from grader.scorers.execution.reading import careful_reading, official_reading, official_result, sample_result
 from grader.scorers.execution.sample import Sample, assemble_samples
 from tests.scorers.execution.made import make
@@ -226,18 +229,31 @@ def test_a_failed_assertion_is_the_programs_own() -> None:
     assert result.careful == result.official == failed(Outcome.FAILED, "a test's assertion failed")
 
 
+def of_inputs(official: Readings, recovered: Readings) -> tuple[Sample, SampleResult]:
+    sample = assembled()
+    sample.task = msgspec.structs.replace(TASK, cases=Cases(inputs=("1",), outputs=("1",), base_count=1))
+    sample.verdicts = Verdicts(completion=Verdict(readings=official), recovered_completion=Verdict(readings=recovered))
+    return sample, sample_result(sample, V2)
+
+
 def test_each_reading_of_the_inputs_is_that_of_its_own_program() -> None:
     passed, wrong = Reading(outcome=Outcome.PASSED, credit=1), Reading(outcome=Outcome.FAILED, credit=0)
     official = Readings(official=wrong, careful=wrong, seconds=0.3, right_outputs=[False], base=(False, False))
     recovered = Readings(official=passed, careful=passed, seconds=0.4, right_outputs=[True], base=(True, True))
-    sample = assembled()
-    sample.task = msgspec.structs.replace(TASK, cases=Cases(inputs=("1",), outputs=("1",), base_count=1))
-    sample.verdicts = Verdicts(completion=Verdict(readings=official), recovered_completion=Verdict(readings=recovered))
-    result = sample_result(sample, V2)
+    sample, result = of_inputs(official, recovered)
     assert (result.official, result.careful, result.seconds) == (wrong, passed, 0.3)
     assert facts_of(result).base == (False, True)
     assert sample.readings is not None
     assert sample.readings.right_outputs == [True]
+
+
+@pytest.mark.parametrize("lost", ["official", "careful"])
+def test_a_program_that_infrastructure_lost_passes_no_base_inputs_of_its_reading(lost: ReadingName) -> None:
+    wrong = Reading(outcome=Outcome.FAILED, credit=0)
+    unscored, only_base = unjudged_readings("lost"), Readings(official=wrong, careful=wrong, base=(True, True))
+    _, result = of_inputs(*((unscored, only_base) if lost == "official" else (only_base, unscored)))
+    values = {row.reading: row.value for row in metrics([result], (1,), has_linter=False) if row.name == "base_pass@1"}
+    assert values == {("careful" if lost == "official" else "official"): 100}
 
 
 def test_what_infrastructure_lost_is_unscored_in_both_readings() -> None:
