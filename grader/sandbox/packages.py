@@ -184,7 +184,7 @@ def _add_user_packages(folder: Path, python: tuple[int, int], requirements: str)
         options = ["--target", str(site), "--requirement", str(requirements_file), "--constraint", str(constraints)]
         _pip(options, python, "the requirements file")
         for path in site.iterdir():
-            # `_install` left the named packages out, so this is a dependency, which is there in the same version.
+            # `_install` left the named packages out, so what is there is a dependency, and has the same version.
             if not (folder / path.name).exists():
                 path.rename(folder / path.name)
 

@@ -135,7 +135,7 @@ class Comparison:
     def _explain(self, pair: Pair, expected: Any, answer: Any, *, is_accepted: bool) -> dict[str, str]:
         """Describe an answer that is wrong, officially or carefully.
 
-        `is_accepted`: only carefully, so that a checker which accepts it is too weak.
+        `is_accepted`: officially it is right. A checker that accepts it is too weak, because carefully it is wrong.
         """
         texts = differences.describe_difference(expected, answer, by_tokens=self._ignores_lines)
         if self._has_checker and "answer" in pair:
