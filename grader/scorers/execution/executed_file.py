@@ -35,9 +35,8 @@ def record(
     """Return one record; `results`: whether each sample passes, and its official result text."""
     rows: list[Record] = []
     for number, (passed, text) in enumerate(results):
-        lint_failed = text.startswith(protocol.lint_prefix)
         # The official file has 0, and not False, for a program that the linter rejects.
-        row: Record = {"task_id": number, "passed": 0 if lint_failed else passed, "result": text}
+        row: Record = {"task_id": number, "passed": 0 if _is_lint_failure(text, protocol) else passed, "result": text}
         rows.append({"qid": source.qid, **row} if protocol.executed_layout == "v2" else row)
     program_fields = {"processed_predictions": completions, "concatenated_predictions": programs}
     if protocol.executed_layout == "v2":
@@ -83,10 +82,17 @@ def read_samples(records: list[Record], protocol: ExecutionProtocol) -> list[Sam
     return samples
 
 
+def _is_lint_failure(text: str, protocol: ExecutionProtocol) -> bool:
+    """Whether an official result is the linter's: it has its prefix, if the protocol has one."""
+    prefix = protocol.lint_prefix.rstrip("\n")
+    return bool(prefix) and text.startswith(prefix)
+
+
 def _reading(passed: bool, text: str, protocol: ExecutionProtocol) -> Reading:
+    """Return the reading of a stored verdict; `text`: the official result."""
     if passed:
         return Reading(outcome=Outcome.PASSED, credit=1)
-    if text.startswith(protocol.lint_prefix.rstrip("\n")):
+    if _is_lint_failure(text, protocol):
         return Reading(outcome=Outcome.LINT_FAILED, credit=0, detail=text.removeprefix(protocol.lint_prefix))
     if text == protocol.timed_out:
         return Reading(outcome=Outcome.TIMEOUT, credit=0, detail="from the executed file")

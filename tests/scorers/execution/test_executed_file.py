@@ -89,6 +89,18 @@ def test_the_written_file_reads_back_the_same(protocol: str, tmp_path: Path) -> 
     assert [item.name for item in tmp_path.iterdir()] == ["p_executed.json"]
 
 
+def test_without_a_linter_a_pass_and_a_timeout_are_written_and_read_as_such(tmp_path: Path) -> None:
+    declared: Any = declarations.load("humaneval")
+    protocol = next(iter(declared.protocols.values()))
+    source = tmp_path / "predictions.json"
+    source.write_text(json.dumps([{"qid": "q1", "predictions": ["a", "b"]}]))
+    results = [(True, "passed"), (False, "timed out")]
+    record = executed_file.record(read_predictions(source).records[0], ["A", "B"], ["pA", "pB"], results, protocol)
+    assert [row["passed"] for row in record["results"]] == [True, False]
+    outcomes = [sample.official.outcome for sample in executed_file.read_samples([record], protocol)]
+    assert outcomes == [Outcome.PASSED, Outcome.TIMEOUT]
+
+
 def test_a_half_written_file_does_not_replace_a_whole_one(tmp_path: Path) -> None:
     path = tmp_path / "p_executed.json"
     path.write_text("[]")
