@@ -63,7 +63,7 @@ def heuristic(*, decides_per_100_000: int = 0, needed_by: str = "", when_disable
     """Register a function for a special case that no principle of the reader covers.
 
     `make counts` counts the replies that it decides: those that are read differently if it returns `when_disabled`.
-    `decides_per_100_000`: how many of so many these are. `needed_by`: else the public report that needs the function.
+    `decides_per_100_000`: how many of 100,000 these are. `needed_by`: else the public report that needs the function.
     """
 
     def register(function: F) -> F:

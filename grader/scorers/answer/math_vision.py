@@ -129,8 +129,9 @@ def value_of(latex: str) -> float | None:
         tokens.append(match[1])
         depth += {"{": 1, "}": -1}.get(match[1], 0)
         position = match.end()
-    ends_at_brace = depth < 0  # which is the last token
-    if not (ends_at_brace or latex[position:].lstrip("$ ")[:1] in ("", ".")) or len(tokens) > _MOST_TOKENS:
+    # With a negative depth, the last token is the unopened brace.
+    ends_in_text = depth >= 0 and latex[position:].lstrip("$ ")[:1] not in ("", ".")
+    if ends_in_text or len(tokens) > _MOST_TOKENS:
         return None
     expression = _Expression(tokens)
     try:

@@ -142,7 +142,7 @@ class ChoiceReader:
         return is_same or is_narrowed or is_text_of_last
 
     def prefer_claim_without_problem(self, selection: Selection) -> Selection:
-        """Return this selection; instead of one with a problem ("B, red", if red is A), one of its letters without."""
+        """Return this selection; if it has a problem ("B, red", if red is A), one of the same letters that has none."""
         if selection.problem is None:
             return selection
         others = (self.value(claim) for claim in claims(self.reply))

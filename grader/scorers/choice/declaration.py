@@ -79,7 +79,7 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
         return letters_problem(self.letters)
 
     def scored_columns(self, split: str) -> list[str] | None:
-        """Return the columns that scoring reads; None: all but the image, for the submission of an unscored split."""
+        """Return the columns that scoring reads; None, all but the image, if the split has a submission."""
         if not self.splits[split].scored:
             return None
         columns = self.columns

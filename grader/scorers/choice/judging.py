@@ -69,7 +69,7 @@ def ask_judge(
 def _wrong_rounds(
     replies: list[ChoiceReply], unanswered: Iterable[Item], version: str
 ) -> dict[str, frozenset[tuple[str, int]]]:
-    """Return for each reading the rounds of circular questions that are wrong, whatever a judge says to their passes.
+    """Return for each reading the rounds of circular questions that are wrong, whatever a judge says of their passes.
 
     One wrong pass is enough. A missing pass is wrong in the careful reading only: VLMEvalKit does not notice it.
     """
@@ -139,8 +139,8 @@ def _is_readable(reply: ChoiceReply, version: str, text: str) -> bool:
 def _store_answer(reply: ChoiceReply, answer: JudgeReply, version: str) -> None:
     """Store the judge's answer as each reading reads it.
 
-    A reading that cannot read it shows `judge_problem`: nothing arrived, or not a letter (`JudgeReply.error`). What
-    the two do not both read (`unreadable`) may be read by one.
+    A reading that cannot read it shows `judge_problem`: nothing arrived, or not a letter (`JudgeReply.error`). Of a
+    text that the two do not both read (`unreadable`), one may read a letter.
     """
     text = answer.text if answer.text is not None else answer.unreadable or ""
     reply.judge_problem = f"the rules read no letter, and the judge gave none ({answer.error})"

@@ -256,7 +256,7 @@ class Circular(MultipleChoice):
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None
     ) -> dict[str, float | None] | None:
-        """Return each question's value, which in the mean over all passes depends on the others; None for no mean."""
+        """Return the value of each question, as in `Scorer`; in the mean over all passes, it depends on the others."""
         if name == choice_metrics.ALL_PASSES:
             return choice_metrics.pass_values(in_group(report, group), reading)
         return super().observations(report, name, reading, group)
@@ -273,7 +273,7 @@ class Circular(MultipleChoice):
 def _samples(
     replies: Iterable[ChoiceReply], unanswered: Iterable[Item], predictions: Mapping[str, list[str]]
 ) -> list[SampleResult]:
-    """Return the results of the replies, and of an unanswered item as many missing ones as others have, in order."""
+    """Return the samples in the order of the predictions; an unanswered item has the largest number, all missing."""
     most = max(map(len, predictions.values()), default=0) or 1
     samples = [sample_of(reply) for reply in replies]
     samples += [missing_sample(item, number) for item in unanswered for number in range(most)]
