@@ -159,7 +159,7 @@ def _debootstrap() -> str | None:
 
 
 def _create_base(client: Any, debootstrap: str, name: str, options: list[str], source: list[str]) -> None:
-    """Create a minimal system from `source` (mirror, script) as the image `name`, whose tag is the suite to install."""
+    """Create the image `name`, whose tag is a suite, from `source` (mirror, script); raises InfrastructureError."""
     repository, suite = name.split(":")
     with tempfile.TemporaryDirectory(prefix="grade-base-") as folder:
         root = Path(folder) / "root"

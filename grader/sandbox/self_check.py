@@ -121,7 +121,7 @@ def _compare(is_right: bool) -> dict[str, Any]:
 
 
 def _lints_correctly(executed: Executed, is_right: bool) -> bool:
-    """Whether the only message is that the wrong program uses the undefined name `tiles`."""
+    """Whether the linter says nothing of the right program, and of the wrong one only that `tiles` is undefined."""
     lint = executed.lint
     assert lint is not None
     return not lint.broken and [("'tiles'" in message) for message in lint.messages] == [True] * (not is_right)
