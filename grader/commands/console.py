@@ -59,7 +59,7 @@ def _write(text: str) -> None:
 
 
 def show_rendered(render: Callable[..., str]) -> None:
-    """Print what `render` returns for the `width` of the terminal; its `colour` is False if it is no terminal."""
+    """Print what `render(width=..., colour=...)` returns: as wide as the terminal, and in colour on a terminal."""
     _write(render(width=terminal_width(sys.stderr), colour=sys.stderr.isatty()).rstrip("\n"))
 
 

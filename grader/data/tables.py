@@ -145,7 +145,7 @@ class DataTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ColumnSet:
-    """The set of columns to read: all `columns` (None: of the data) except `image`, a column's name (None: of none)."""
+    """The set of columns to read: these (None: all of the data), but not the column `image` (None: there is none)."""
 
     def __init__(self, columns: Iterable[str] | None, image: str | None = None) -> None:
         self._columns = None if columns is None else set(columns)

@@ -59,7 +59,7 @@ class Findings:
 
     @property
     def differences(self) -> dict[str, int]:
-        """`wrong to correct`, `wrong in both` if only the answer or a part differs -> samples, most frequent first."""
+        """`wrong to correct`, or `wrong in both` if the outcomes are equal -> number of samples; the highest first."""
         pairs = Counter(
             (outcome_name(self.scorer, sample.official), outcome_name(self.scorer, sample.careful))
             for sample in self.differing_samples

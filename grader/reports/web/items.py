@@ -149,7 +149,7 @@ def _flatten(facts: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, 
 
 
 def _list_entry(item: dict[str, Any]) -> dict[str, object]:
-    """Return what lists and searches need of an item. Only one of two runs has `values`, only a unit has `rounds`."""
+    """Return what lists and searches need of an item. `values` are only in comparisons, `rounds` only in units."""
     names = ("name", "unit", "groups", "values", "rounds")
     return {name: item[name] for name in names if name in item} | {
         "blurb": _blurb(item["tasks"][0]),
