@@ -137,8 +137,8 @@ class JsonText:
                 yield Entry(value, line)
 
     def single(self) -> Entry | None:
-        """Return the single value of the text; report why if it has none, and return None."""
-        line, start, _ = next(self._line_spans(), (1, 0, 0))
+        """Return the value that the whole text is; None, after `_value` has reported why, if it is none."""
+        line, start, _ = next(self._line_spans(), (1, 0, 0))  # the first line that is not blank
         value = self._value(start, len(self.data), line)
         return None if isinstance(value, BrokenJson) else Entry(value, line)
 

@@ -50,7 +50,7 @@ def read_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: st
         raise
     except Exception as error:  # openpyxl and zipfile raise anything at all on damaged archives: TypeError, ...
         reason = str(error) or type(error).__name__
-        raise WorkbookError(1, f"not a readable .xlsx workbook ({reason}); was it cut off?") from error
+        raise WorkbookError(row=1, message=f"not a readable .xlsx workbook ({reason}); was it cut off?") from error
 
 
 def _check_entries(entries: list[ZipInfo]) -> None:

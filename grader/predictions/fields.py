@@ -130,16 +130,19 @@ def option_for_object(value: Mapping[str, object]) -> str:
     as_lists = {name: list(part.values()) if isinstance(part, dict) else part for name, part in value.items()}
     first_in = {name: parts[0] for name, parts in as_lists.items() if isinstance(parts, list) and parts}
     with_records = [name for name, first in first_in.items() if isinstance(first, dict)]
-    lines = [option_for(first_in[name], name) for name in with_records]
+    lines = [option_for(first_in[name], at=name) for name in with_records]
+    has_list_of_records = any(isinstance(value[name], list) for name in with_records)
     # Beside a list of records, an object of texts has the settings of the run.
-    if not any(isinstance(value[name], list) for name in with_records):
-        with_texts = [name for name, first in first_in.items() if isinstance(first, str) or _are_texts(first)]
-        lines += [f"--fields at={name}" for name in with_texts if isinstance(value[name], dict)]
+    if not has_list_of_records:
+        first_in_objects = {name: first for name, first in first_in.items() if isinstance(value[name], dict)}
+        with_texts = [name for name, first in first_in_objects.items() if _is_text_or_texts(first)]
+        lines += [f"--fields at={name}" for name in with_texts]
     return next(filter(None, lines), "")
 
 
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)
+def _is_text_or_texts(value: object) -> bool:
+    texts = value if isinstance(value, list) else [value]
+    return bool(texts) and all(isinstance(text, str) for text in texts)
 
 
 def is_one_record(value: Mapping[str, object]) -> bool:
@@ -162,4 +165,4 @@ def records_of(value: object, *, with_keys: bool) -> list[Row] | None:
 def _record(part: object) -> Row:
     if isinstance(part, dict):
         return part
-    return {WHOLE_RECORD: part} if isinstance(part, str) or _are_texts(part) else {}
+    return {WHOLE_RECORD: part} if _is_text_or_texts(part) else {}

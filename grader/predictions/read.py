@@ -64,7 +64,7 @@ def read_bytes(path: Path, observer: Observer) -> bytes:
         raise InputError([f"{path}: no such file{similar_file_hint(path)}"]) from error
     except IsADirectoryError as error:
         raise InputError([f"{path}: is a folder; name the prediction file in it"]) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError([f"{path}: cannot be read: {reason}"]) from error
 

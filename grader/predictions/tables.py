@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from grader.predictions.layouts import Row
 
-IsWanted = Callable[[list[str]], bool]
+HasPredictions = Callable[[list[str]], bool]
 """Whether a table with these columns has predictions."""
 PARQUET = b"PAR1"
 _SEPARATORS = {"\t": "tab", ",": "comma"}
@@ -41,9 +41,9 @@ class TableFault(Exception):  # noqa: N818 - it becomes one of the problems of a
         """The columns of a table that could be read, if it has no predictions; None for a damaged table."""
 
 
-def separator(data: bytes, is_wanted: IsWanted) -> str | None:
+def separator(data: bytes, has_predictions: HasPredictions) -> str | None:
     """Return the tab or comma that separates the column names, if the first line is that of a prediction table."""
-    return next((mark for mark in _SEPARATORS if is_wanted(columns_of(data, mark))), None)
+    return next((mark for mark in _SEPARATORS if has_predictions(columns_of(data, mark))), None)
 
 
 def columns_of(data: bytes, mark: str) -> list[str]:
@@ -52,20 +52,20 @@ def columns_of(data: bytes, mark: str) -> list[str]:
     return [name.strip().strip('"') for name in head.split(mark)]
 
 
-def read_table(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
+def read_table(data: bytes, has_predictions: HasPredictions) -> Iterator[TableRow]:
     """Yield the rows of a workbook, of parquet or of a table of text; raises `TableFault`."""
     if data.startswith(PARQUET):
-        return _parquet_rows(data, is_wanted)
-    return _workbook_rows(data, is_wanted) if is_zip(data) else _text_rows(data, is_wanted)
+        return _parquet_rows(data, has_predictions)
+    return _workbook_rows(data, has_predictions) if is_zip(data) else _text_rows(data, has_predictions)
 
 
-def _text_rows(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
+def _text_rows(data: bytes, has_predictions: HasPredictions) -> Iterator[TableRow]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise TableFault(line, not_utf8_message(error.start, data[error.start])) from error
-    mark = separator(data, is_wanted) or "\t"
+    mark = separator(data, has_predictions) or "\t"
     # The limit is global in the csv module; its default of 131,072 characters is too small for a base64 image.
     previous_limit = csv.field_size_limit(sys.maxsize)
     try:
@@ -99,9 +99,9 @@ def _check_header(header: list[str]) -> None:
             raise TableFault(1, f"the column {quoted(name)} is a duplicate")
 
 
-def _workbook_rows(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
+def _workbook_rows(data: bytes, has_predictions: HasPredictions) -> Iterator[TableRow]:
     try:
-        sheet = read_sheet(data, is_wanted, "the columns of predictions")
+        sheet = read_sheet(data, has_predictions, "the columns of predictions")
     except WorkbookError as error:
         raise TableFault(error.row, error.message, error.columns) from error
     _check_header(sheet.header)
@@ -109,7 +109,7 @@ def _workbook_rows(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
         yield TableRow(number, cells)
 
 
-def _parquet_rows(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
+def _parquet_rows(data: bytes, has_predictions: HasPredictions) -> Iterator[TableRow]:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -119,7 +119,7 @@ def _parquet_rows(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
         if sum(group.total_byte_size for group in groups) > UNPACKED_LIMIT:
             raise TableFault(1, f"the table unpacks to more than {UNPACKED_LIMIT:,} bytes")
         columns = file.schema_arrow.names
-        if not is_wanted(columns):
+        if not has_predictions(columns):
             raise TableFault(1, "the table has no columns", columns)  # the message is for an empty list
         rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
         yield from (TableRow(number, row) for number, row in enumerate(rows, 1))

@@ -132,7 +132,7 @@ class ContainerSupervisor(channel.Channel):
         channel.wait(self._socket, self._socket, timeout)
 
     def read(self, timeout: float) -> bytes:
-        """Receive bytes of standard output. The engine sends both output streams in frames with an 8-byte header."""
+        """Receive standard output; `timeout`: seconds without data. Both output streams come in frames."""
         while True:
             if len(self._buffer) >= 8:
                 stream, length = struct.unpack(">BxxxI", self._buffer[:8])

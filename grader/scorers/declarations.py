@@ -75,9 +75,9 @@ _UNKNOWN_VALUE = re.compile(r"Invalid enum value .* at `\$\.(?:(?P<table>.*)\.)?
 _SET_BY_LOAD = {"folder", "bundled"}
 
 
-def _field_advice(error: str, declaration: object) -> str:
-    """Return where the field of an error belongs, or which fields or values there are; empty for other errors."""
-    tables = _tables(declaration)
+def _field_advice(error: str, declared_type: object) -> str:
+    """Return the values of an error's field, the tables that have it, or what it may be; empty for other errors."""
+    tables = _tables(declared_type)
     if value := _UNKNOWN_VALUE.search(error):
         fields = tables.get(_table_name(value["table"]), {})
         values = _values(fields.get(value["field"]))
@@ -86,7 +86,7 @@ def _field_advice(error: str, declaration: object) -> str:
     if unknown is None:
         return ""
     name = unknown["field"]
-    table_fields = [field for field in tables.get(_table_name(unknown["table"]), {}) if field not in _SET_BY_LOAD]
+    table_fields = list(tables.get(_table_name(unknown["table"]), {}))
     owners = [f"[{table}]" if table else "the top of the file" for table, fields in tables.items() if name in fields]
     if owners:
         return f"; it belongs to {' or '.join(owners)}"
@@ -104,7 +104,8 @@ def _tables(kind: Any, name: str = "") -> dict[str, dict[str, object]]:
     """Return name -> field -> type of a declaration's tables: "" for its top, "splits.NAME" for each in [splits]."""
     tables: dict[str, dict[str, object]] = {}
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        tables[name] = {field.name: field.type for field in msgspec.structs.fields(kind)}
+        fields = msgspec.structs.fields(kind)
+        tables[name] = {field.name: field.type for field in fields if field.name not in _SET_BY_LOAD}
         for field, field_type in tables[name].items():
             tables |= _tables(field_type, f"{name}.{field}".lstrip("."))
     is_mapping = typing.get_origin(kind) in (dict, Mapping)

@@ -369,10 +369,11 @@ def numbers_in(text: str) -> Iterator[Number]:
 def _number_of_match(match: re.Match[str], text: str) -> Number | None:
     """Return the number of a match with its sign and unit; None for a part of something longer.
 
-    The unit is any word behind it ("3 birds"); only a unit of measurement can touch it ("3kg", not "3D").
+    The unit is the currency before it, or any word behind it ("3 birds"); only one that measures can touch it ("3kg").
     """
     before = text[max(0, match.start() - _REACH_BEFORE) : match.start()]
     behind = text[match.end() : match.end() + _REACH_BEHIND]
+    # Its sign and currency, directly before it.
     lead = _LEAD.search(before, max(0, len(before) - _LONGEST_LEAD))
     assert lead is not None  # it matches the empty text
     unit_match = _UNIT.match(behind)
@@ -391,7 +392,8 @@ def _number_of_match(match: re.Match[str], text: str) -> Number | None:
         unit = _unit_name(lead["money"].strip())
     if not math.isfinite(value):
         return None
-    start = match.start() - len(before) + lead.start()
+    lead_length = len(before) - lead.start()
+    start = match.start() - lead_length
     return Number(-value if _is_negative(lead) else value, unit, text[start : match.end()].strip(), start, match.end())
 
 

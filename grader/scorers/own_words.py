@@ -45,6 +45,7 @@ class OwnWords:
         self.problem = problem
         """Why nothing can be read: "unclosed_reasoning" or "empty"; else empty."""
         self.question = question
+        """As it was asked; for a choice also the options' texts."""
         self.claims: Any = None
         """What `places.claims` has found in it; None: not looked for yet."""
 

@@ -70,6 +70,7 @@ def compare_paired(
     pairs = {item: (a, b) for item, a in before.items() if a is not None and (b := after.get(item)) is not None}
     if not pairs:
         raise NothingPairedError
+    # An observation has the same family on both sides.
     families = {sample.observation: sample.independent_unit for sample in after_side.report.samples}
     first, second = zip(*pairs.values(), strict=True)
     value_before, value_after = metric_values or (sum(first) / len(pairs), sum(second) / len(pairs))
@@ -77,6 +78,7 @@ def compare_paired(
         name=name,
         reading=after_side.reading,
         group=group,
+        # Both values are in [0, 1]; the results are in percent and percentage points.
         before=100 * value_before,
         after=100 * value_after,
         difference=difference(

@@ -70,18 +70,19 @@ def settle(
     withdrawn_end = end_of_withdrawn_part(reply.lower)
     current_claims = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn_end]
     strong_claims = [claim for claim in current_claims if claim.form in _STRONG]
-    with_value, failed_form = _forms_with_value(reply, strong_claims, read_value)
+    # `failed_form`: the last form, if it should have a value and has none; then `answers` is empty.
+    answers, failed_form = _forms_with_value(reply, strong_claims, read_value)
     if failed_form is not None and failed_form.form != "declaration":
         return Settled(failed_form, None)
-    if with_value:
-        end_of_forms = with_value[-1].claim.outer_span[1]
+    if answers:
+        end_of_forms = answers[-1].claim.outer_span[1]
     else:
         end_of_forms = 0 if failed_form is None else _start_behind_declaration(reply, failed_form)
-    with_value += _weak_with_value(reply, current_claims, with_value, end_of_forms, read_value)
-    if with_value and must_match_question:
-        with_value = _answers_to_question(reply, with_value, is_same_value)
-    if with_value:
-        return _last(reply, with_value, is_same_value)
+    answers += _weak_with_value(reply, current_claims, answers, end_of_forms, read_value)
+    if answers and must_match_question:
+        answers = _answers_to_question(reply, answers, is_same_value)
+    if answers:
+        return _last(reply, answers, is_same_value)
     settled = _settle_prose(reply, max(withdrawn_end, end_of_forms), read_value, is_same_value)
     return Settled(failed_form, None) if settled is None and failed_form is not None else settled
 

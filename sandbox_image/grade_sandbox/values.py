@@ -230,7 +230,7 @@ class Writer:
             raise UnsendableError(f"a value of more than {MAX_BYTES >> 20} MB")
 
     def _node(self, value: Any) -> list[Any]:
-        """Return the kind and the content of a container."""
+        """Return the kind and the content of a container, or of what the context sends in another way."""
         if (node := self.context.node_of(value)) is not None:
             return list(node)
         kind = _KINDS_BY_TYPE.get(type(value)) or _kind_of_other(value, self.context)
@@ -428,7 +428,7 @@ class Reader:
         return self._values[0]
 
     def _make(self, number: int, kinds: Sequence[Kind]) -> None:
-        """Make a value that cannot change, after its parts."""
+        """Make a value that cannot change, after its parts. Those that can change are there, and add no depth."""
         stack, begun = [number], set[int]()
         while stack:
             top = stack[-1]
@@ -437,7 +437,7 @@ class Reader:
                 continue
             content = self._nodes[top][1]
             parts = kinds[top].parts(content)
-            missing = [part for part in parts if self[part] is _MISSING]
+            missing = [part for part in parts if self[part] is _MISSING]  # `self[part]` checks the number
             if missing:
                 if top in begun:
                     raise MalformedError("a cycle of values that cannot change")
@@ -776,7 +776,7 @@ def _fill_object(reader: Reader, value: Any, content: Content) -> None:
 
 
 def _set_attributes(value: Any, members: Mapping[str, Any]) -> None:
-    """Set the attributes of an object to exactly these. Data must never hide a method."""
+    """Set attributes of an object, and remove all others but its `__slots__`. Data must never hide a method."""
     dictionary = getattr(value, "__dict__", None)
     if dictionary is not None:
         for key in [key for key in dictionary if key not in members and not is_reserved(key)]:

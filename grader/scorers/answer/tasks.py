@@ -30,7 +30,7 @@ def read_tasks(rows: Rows, declared: AnswerBenchmark) -> dict[str, AnswerTask]:
 
 
 def _task(row: Row, declared: AnswerBenchmark, *, is_table: bool) -> AnswerTask:
-    """Return a row's task; raises ValueError that says what is wrong with the row.
+    """Return a row's task; raises ValueError without an id. The task says what else is wrong with it (`broken`).
 
     `is_table`: a list of accepted answers can only be written as a text.
     """
@@ -58,6 +58,7 @@ def _task(row: Row, declared: AnswerBenchmark, *, is_table: bool) -> AnswerTask:
         groups=_groups(row, declared),
         row=row,
         broken=broken,
+        # Where its samples are scored and counted, the declaration is not known.
         counted_in=declared.counted_in,
         tolerance=declared.tolerance,
     )

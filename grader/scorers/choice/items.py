@@ -46,25 +46,24 @@ class Item(Task, frozen=True, kw_only=True):
 
 def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, Item]:
     """Turn rows into items; raises InputError for rows without an id, and for too many broken rows."""
-    rows, benchmark = with_shuffled_options(rows, benchmark)
+    rows, benchmark = with_options_in_drawn_order(rows, benchmark)
     problems = _table_problems(rows, benchmark, split)
     if problems:
         raise InputError(problems)
-    rows = with_restored_options(rows, benchmark)
+    rows = with_empty_options_restored(rows, benchmark)
     make = partial(_item, benchmark=benchmark, withheld=not benchmark.splits[split].scored)
     items, problems = rows.tasks_and_problems(make)
     without_gold = [qid for qid, item in items.items() if item.gold is None and not item.broken]
-    few_are_without = len(without_gold) <= BROKEN_SHARE * len(items)
-    if not few_are_without:
+    if len(without_gold) > BROKEN_SHARE * len(items):
         problems += _answer_problems(without_gold, items, rows, benchmark, split)
+        # Without a problem, this is a split for submissions, where no row has an answer: none is broken.
+        without_gold = []
     if problems:
         raise InputError(problem_lines(problems))
-    if not few_are_without:  # no row has an answer, and the split is for submissions
-        return items
     return items | {qid: msgspec.structs.replace(items[qid], broken="it has no answer") for qid in without_gold}
 
 
-def with_shuffled_options(rows: Rows, benchmark: ChoiceBenchmark) -> tuple[Rows, ChoiceBenchmark]:
+def with_options_in_drawn_order(rows: Rows, benchmark: ChoiceBenchmark) -> tuple[Rows, ChoiceBenchmark]:
     """Return rows that have a column for each letter, in the order that `shuffled` draws, and one with the gold letter.
 
     The first of the declared columns has the right option. The returned declaration names the gold column.
@@ -85,7 +84,7 @@ def with_shuffled_options(rows: Rows, benchmark: ChoiceBenchmark) -> tuple[Rows,
     return msgspec.structs.replace(rows, rows=lettered_rows), msgspec.structs.replace(benchmark, columns=columns)
 
 
-def with_restored_options(rows: Rows, benchmark: ChoiceBenchmark) -> Rows:
+def with_empty_options_restored(rows: Rows, benchmark: ChoiceBenchmark) -> Rows:
     """Return the rows with the texts of the gold options that pandas has read as empty cells."""
     letters = options_read_as_empty(rows, benchmark)
     if not letters:

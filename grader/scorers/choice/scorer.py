@@ -262,7 +262,7 @@ class Circular(MultipleChoice):
         return super().observations(report, name, reading, group)
 
     def sample_details(self, sample: SampleResult) -> SampleDetails:
-        """Return the gold letter, and the outcome of the question in this round of its passes."""
+        """Return the gold letter, and as `unit` the outcome of all passes of this round, if they are known."""
         facts = choice_metrics.facts_of(sample)
         question = facts.question
         if question is msgspec.UNSET:

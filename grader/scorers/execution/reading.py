@@ -318,7 +318,7 @@ def _is_failure_of_program(line_numbers: str, sample: Sample) -> bool:
 
 
 def failing_line_facts(line_numbers: str, sample: Sample) -> ExecutionFacts | None:
-    """Return the last line of the tests through which the exception passed, and its number in the program (from 1).
+    """Return the line of the tests that failed or called what failed, and its number in the program (from 1).
 
     `line_numbers`: separated by commas, outermost first. The program itself reports them, so the result is for people
     and decides nothing.
@@ -328,7 +328,7 @@ def failing_line_facts(line_numbers: str, sample: Sample) -> ExecutionFacts | No
     failed_line = 0
     for number in map(_line_number, line_numbers.split(",")):
         if not first <= number <= len(source):
-            break
+            break  # here the trace enters the program
         failed_line = number
     if not failed_line:
         return None

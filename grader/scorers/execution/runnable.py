@@ -123,7 +123,7 @@ class _WithoutImports(ast.NodeTransformer):
 
 
 def _test_calls(node: ast.stmt) -> list[str]:
-    """Return the calls of the tests that a statement defines, as their framework makes them."""
+    """Return the calls of the tests that a statement defines, as pytest or unittest makes them."""
     if isinstance(node, _FUNCTIONS):
         return _pytest_calls(node)
     if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("TestCase") for base in node.bases):

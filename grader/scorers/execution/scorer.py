@@ -102,7 +102,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     # --- scoring --------------------------------------------------------------------------------------------------
 
     def metric_names(self, run: Run[ExecutionBenchmark, CodeTask]) -> Sequence[str]:
-        """Return the names of the metrics; raises UsageError for a k that the run has too few samples for."""
+        """Return the names of the metrics (`base_`: by the base inputs); raises UsageError if k needs more samples."""
         ks = pass_metrics.reported_ks(run.options.k, _sample_counts(run), run.benchmark.protocols[run.protocol])
         has_base = any(task.cases is not None and task.cases.base_count for task in run.tasks.values())
         kinds = ("", pass_metrics.BASE) if has_base else ("",)

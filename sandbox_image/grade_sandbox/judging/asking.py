@@ -449,7 +449,7 @@ def _operate(name: str, *args: Any) -> Any:
 
 
 def _operation(name: str, convert: Callable[[Any], Any] | None = None, *, reflected: bool = False) -> Any:
-    """Return the method that carries out an operation; `convert` makes of the answer what Python asks of the method."""
+    """Return the method of an operation (`add`); `convert` makes of the answer what Python asks of the method."""
 
     def operate(self: Any, *others: Any) -> Any:
         answer = self.__asker__.ask(("op", name), *((*others, self) if reflected else (self, *others)))

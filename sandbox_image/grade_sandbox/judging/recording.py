@@ -192,7 +192,8 @@ class _Record:
     def note_comparison(self, target: tuple[str, Any], args: tuple[Any, ...], outcome: str, value: Any) -> None:
         """Note a comparison of two objects by an operator, or by a method with one argument that returns a truth.
 
-        `compare_other_objects` compares all other pairs of objects in this way, too.
+        `target`: "op" and its name, or "function" and its number. `compare_other_objects` compares all other pairs of
+        objects in this way, too.
         """
         target_kind, name_or_number = target
         if target == ("op", "getattr") and asking.is_object(args[0]) and callable(value):

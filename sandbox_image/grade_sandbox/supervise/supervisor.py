@@ -329,7 +329,10 @@ class Supervisor:
     # --- ending ---
 
     def _end(self, pid: int, slot: int) -> ProcessEnd:
-        """Kill and reap a program and all its processes; raises DamagedError if something remains."""
+        """Kill and reap a program and all its processes; raises DamagedError if one remains.
+
+        `slot`: the number of its kind of process: official run, candidate, tests or linter.
+        """
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
         end = self.zygotes.reap(pid)
