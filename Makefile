@@ -1,9 +1,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Each worker imports all tests, in three seconds of CPU time; but many tests wait, so fewer take longer on two cores
-# (four: 3:11, six: 2:47).
-WORKERS ?= 6
+# Each worker imports all tests, in three seconds of CPU time. On two cores four are enough to keep both busy (3:06 for
+# 3:14 with six).
+WORKERS ?= 4
 # Hostile programs mostly sit out their limits: more of them at a time keep two cores busy.
 ATTACKERS ?= 6
 # Without byte code, each of the hundreds of commands that the tests run would compile the whole package again.

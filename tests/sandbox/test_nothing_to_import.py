@@ -13,8 +13,8 @@ from grader.sandbox.docker import Docker
 from grader.sandbox.interface import Backend, Limits, Supervisor
 
 BACKENDS = [
-    pytest.param(kind, marks=[getattr(pytest.mark, kind.name), pytest.mark.xdist_group(kind.name)])
-    for kind in (Docker, Bubblewrap)
+    pytest.param(Docker, marks=[pytest.mark.docker, pytest.mark.xdist_group("docker"), pytest.mark.slow]),
+    pytest.param(Bubblewrap, marks=[pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")]),
 ]
 PATHS = [PurePath(name).with_suffix("") for name, _ in packages.code_files()]
 NAMES = sorted({name for path in PATHS for name in (path.stem, ".".join(path.parts), path.parts[0])} - {"__init__"})

@@ -61,7 +61,13 @@ def graded(folder: Path) -> Report:
     ("name", "what", "to", "kind"),
     [
         ("grade_sandbox/judging/server.py", '"confirmed": not reason', '"confirmed": bool(reason)', "judge"),
-        ("grade_sandbox/judging/server.py", '"confirmed": not reason', '"confirmed": True', "judge"),
+        pytest.param(
+            "grade_sandbox/judging/server.py",
+            '"confirmed": not reason',
+            '"confirmed": True',
+            "judge",
+            marks=pytest.mark.slow,
+        ),
         ("grade_sandbox/official/official_run.py", 'append("passed")', 'append("right")', "run"),
     ],
 )

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 VIEWS = ("tab=summary", "tab=differences", "tab=items", "tab=items&item=q1&sample=1", "tab=about")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_in_any_view(watch: Callable[..., Watched], made: Path, graded_page, theme: str) -> None:
     """Contrast, names, roles, headings, tables: what can be checked without a person."""
     # The colours of the dark theme are the same in all views.

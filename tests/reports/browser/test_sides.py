@@ -130,7 +130,7 @@ def test_nothing_that_runs_hold_can_act(watch: Callable[..., Watched], tmp_path:
     # The watched page fails the test for every request, dialog and complaint.
 
 
-@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1280, "light")])
+@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), pytest.param(1280, "light", marks=pytest.mark.slow)])
 def test_nothing_overflows_and_axe_finds_nothing(
     watch: Callable[..., Watched], tmp_path: Path, width: int, theme: str
 ) -> None:
