@@ -110,7 +110,10 @@ class ContainerSupervisor(channel.Channel):
             raise InfrastructureError(f"The sandbox container ended before it was ready ({error}). {output}") from error
         except Exception as error:
             self.close()
-            raise InfrastructureError(f"The Docker engine could not start a sandbox: {_cause(error)}") from error
+            raise InfrastructureError(
+                f"The Docker engine could not start a sandbox: {_cause(error)}. Restart the engine, or use "
+                "--sandbox bubblewrap."
+            ) from error
 
     def _last_output(self) -> str:
         with contextlib.suppress(Exception):
