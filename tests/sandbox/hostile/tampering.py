@@ -22,14 +22,14 @@ class Start:
     cheat()
 def forge():
     frame = sys._getframe()
-    while frame:
-        if "Answerer" in frame.f_globals:
-            frame.f_globals["Answerer"].answer = lambda answerer, call: REPLY
+    while "Answerer" not in frame.f_globals:
         frame = frame.f_back
+    answer = frame.f_globals["Answerer"].answer
+    frame.f_globals["Answerer"].answer = lambda answerer, call: REPLY
 class Forge:
     forge()
 def solution(x):
-    return 0
+    return 7777
 """
 """Replaces what writes answers."""
 _LOOSE_TESTS = "".join(
@@ -212,7 +212,7 @@ def solution(x):
         for name, reply, says in (
             (
                 "infinity-by-its-exponent",
-                """'[["tuple",[1,2]],["str","returned"],["float","inf"]]'""",
+                """answer(answerer, call).replace('["int",7777]', '["float","inf"]')""",
                 "a number that is not finite",
             ),
             ("grows-beyond-a-message", "'\\xff' * (20 << 20)", ""),
