@@ -123,7 +123,7 @@ def _with_percent(answer: Number) -> str:
 
 
 def _without_repeats(content: str) -> str:
-    """Return a text with a number that stands twice in a row stated once: of "50% (1/2)", the form without "%"."""
+    """Return a text without repeated numbers: "0.5 or 1/2" becomes "0.5", but "50% (1/2)" becomes "1/2"."""
 
     def merge(m: re.Match[str]) -> str:
         second_text = m["second"].rstrip(".,")

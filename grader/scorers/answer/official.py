@@ -242,12 +242,12 @@ def _fraction(text: str) -> float | None:
         return None
 
 
-def _is_within_five_percent(answer: str, gold: str) -> bool:
-    """Whether two numbers differ by at most 5 % of the second; equal texts, if it is 0 or one is no number."""
-    number, gold_number = _fraction(answer), _fraction(gold)
-    if number is None or not gold_number:
-        return answer.lower() == gold.lower()
-    return abs(number - gold_number) / abs(gold_number) <= 0.05
+def _is_within_five_percent(text: str, reference: str) -> bool:
+    """Whether two numbers differ by at most 5 % of `reference`; if it is 0, or one is not a number: the same text."""
+    number, reference_number = _fraction(text), _fraction(reference)
+    if number is None or not reference_number:
+        return text.lower() == reference.lower()
+    return abs(number - reference_number) / abs(reference_number) <= 0.05
 
 
 def _same_as_any(is_same: Callable[[str, str], bool]) -> Callable[[str, str], bool]:

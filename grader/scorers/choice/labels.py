@@ -204,7 +204,7 @@ class _Finder:
         """Return a capital's label: certain in brackets outside of formulas, or behind a noun such as "option".
 
         Elsewhere, it needs quotes, or words before it that go with an option or are a form ("the answer is"), and must
-        stand alone. None for a symbol of a formula that is not the content of such a form.
+        stand alone.
         """
         before = self._words_before(letter)
         is_in_formula = any(first <= letter.start < last for first, last in self.formulas)
@@ -216,7 +216,7 @@ class _Finder:
         if not is_expected:  # a bare capital behind other words
             return label if begins_content and _stands_alone(letter, self.unmarked) else None
         is_symbol = is_in_formula or _SYMBOL_AFTER.match(self.unmarked, letter.end) or _SYMBOL_BEFORE.search(before)
-        # "option B = 3" is no label; but content can be a formula, "the answer is $B$".
+        # A symbol of a formula is a label only where an answer begins: "the answer is B = 3", not "option B = 3".
         is_label = begins_content if is_symbol else is_named or _stands_alone(letter, self.unmarked)
         return label._replace(is_certain=is_named) if is_label else None
 
