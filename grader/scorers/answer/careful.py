@@ -90,7 +90,7 @@ def is_accepted(
 
 
 def is_same(answer: str, gold: str, kind: AnswerKind, tolerance: float = 0) -> bool:
-    """Whether two answers are the same text, value or number (up to a relative `tolerance`), not transformed."""
+    """Whether two answers are the same text, value or number (up to a relative `tolerance`), without algebra."""
     match kind:
         case "number":
             return amounts.is_same(answer, gold, tolerance)

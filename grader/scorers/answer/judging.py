@@ -81,7 +81,7 @@ def _key(sample: SampleResult) -> str:
 
 
 def _readings_that_ask(sample: SampleResult, run: Run[AnswerBenchmark, AnswerTask]) -> frozenset[ReadingName]:
-    """Return the readings that need the judge: the careful one never for options, or for a failure of the server."""
+    """Return the readings that need the judge; the careful one, not for options or a failure of the server."""
     task, careful = run.tasks[sample.qid], sample.careful
     if task.broken:
         return frozenset()

@@ -65,7 +65,7 @@ def _task(row: Row, declared: AnswerBenchmark, *, is_table: bool) -> AnswerTask:
 
 
 def _kind_of_answers(kind: AnswerKind, accepted: Sequence[str]) -> AnswerKind:
-    """Return the kind of a row's answers: benchmarks of texts have numbers, too, and those of numbers expressions."""
+    """Return a row's kind: "number" if all texts are numbers, "expression" if none of the numbers is one."""
     if kind == "text" and accepted and all(map(is_number, accepted)):
         return "number"
     if kind == "number" and accepted and not any(map(as_number, accepted)):
@@ -89,9 +89,9 @@ def _options(row: Row, declared: AnswerBenchmark) -> dict[str, str]:
 
 
 def _gold_letter(row: Row, options: Mapping[str, str], declared: AnswerBenchmark) -> str:
-    """Return the gold letter: that of the column for it, else the answer, a letter or the first option's text.
+    """Return the gold letter: the cell for it, else the answer, a letter or the text of an option.
 
-    Raises ValueError if the answer is none of these.
+    Raises ValueError if it is neither.
     """
     letter_column, column = declared.columns.letter, declared.columns.answer
     if letter_column is not None and cell(row.get(letter_column)) is not None:
@@ -102,7 +102,8 @@ def _gold_letter(row: Row, options: Mapping[str, str], declared: AnswerBenchmark
     for letter, text in options.items():
         if text.strip() == answer:
             return letter
-    raise ValueError(f"the answer {quoted(answer)} in column {column} is not one of {', '.join(options)} or a text")
+    letters = ", ".join(options)
+    raise ValueError(f"the answer {quoted(answer)} in column {column} is neither one of {letters} nor an option's text")
 
 
 def _kind(row: Row, declared: AnswerBenchmark) -> AnswerKind:

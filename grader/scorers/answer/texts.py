@@ -52,8 +52,8 @@ def read_text(reply: OwnWords, claim: Claim) -> str | None:
 
 
 def _only_line(reply: OwnWords) -> str | None:
-    """Return the line of a reply that has only one beside courtesies, else the only line that stands out, or None."""
-    spans = reply.sentences  # without the courtesies
+    """Return a reply's only line, without courtesies; of several lines, the only one that stands out; else None."""
+    spans = reply.sentences
     answering = reply.text[spans[0][0] : spans[-1][1]]
     lines = [line for line in reply.text.split("\n") if line.strip()] if "\n" in answering else [answering]
     if len(lines) > 1:

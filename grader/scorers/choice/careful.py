@@ -193,7 +193,7 @@ class ChoiceReader:
         selection = _select_whole(without_markup(content), span.start, self.options)
         if selection is None and content.strip() and not self.is_content:
             selection = self._select_in_small_reply(content, span.start)
-        # Without a single letter, the selection's own rule stays, because it says why; else the container's is told.
+        # If one letter is read, the rule is the container's; else it stays that of the selection, which says why not.
         if selection is None or len(selection.letters) != 1 or selection.problem:
             return selection
         return selection._replace(rule=rule)

@@ -241,7 +241,7 @@ def gold_problem(answer: str, options: Mapping[str, str], first: int | None = No
 
 
 def _gold_cell(row: Row, benchmark: ChoiceBenchmark) -> str | None:
-    """Return the gold answer: the letter in brackets, or that of an option's label or number; else the cell."""
+    """Return the gold answer as its cell has it; of "(B)", or an option's label or number, the letter."""
     answer, letters, first = cell(row.get(benchmark.columns.answer or "")), benchmark.letters, benchmark.answer_from
     if answer is None:
         return None
@@ -344,7 +344,7 @@ def options_in(text: str, prompt: str = "") -> dict[str, str]:
     if prompt and prompt in text:
         text = text[: text.rindex(prompt)]
     marks_by_style = [list(pattern.finditer(text.translate(_NARROW))) for pattern in _MARKED]
-    # The longest list first; a single mark is a list only if no style has one of two.
+    # The longest list first; one mark alone is a list only if no style has two.
     for fewest in (2, 1):
         for marks in marks_by_style:
             for start in range(len(marks) - fewest + 1):

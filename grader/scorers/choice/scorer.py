@@ -273,7 +273,7 @@ class Circular(MultipleChoice):
 def _samples(
     replies: Iterable[ChoiceReply], unanswered: Iterable[Item], predictions: Mapping[str, list[str]]
 ) -> list[SampleResult]:
-    """Return the samples in the order of the predictions; an unanswered item has the largest number, all missing."""
+    """Return the samples in the predictions' order; an unanswered item has as many as any item, all missing."""
     most = max(map(len, predictions.values()), default=0) or 1
     samples = [sample_of(reply) for reply in replies]
     samples += [missing_sample(item, number) for item in unanswered for number in range(most)]
