@@ -126,7 +126,7 @@ def _read_options_table(path: Path, *, is_shared: bool) -> dict[str, Any] | None
         raise InputError([f"{path}: cannot be read: {error}"]) from error
     try:
         table: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         if is_shared and "tool.grade" not in text:
             return None
         raise InputError([f"{path}: {error}"]) from error

@@ -93,10 +93,10 @@ class Decisions(msgspec.Struct, frozen=True, kw_only=True):
 def read_policy(path: Path) -> Policy:
     """Read a policy. Raises InputError with what is wrong, and where."""
     try:
-        policy = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Policy)
+        policy = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8-sig")), Policy)
     except OSError as error:
         raise InputError([f"{path}: {error.strerror or error}"]) from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:
         fields = f"; a gate can have {', '.join(Gate.__struct_fields__)}" if "unknown field" in str(error) else ""
         raise InputError([f"{path}: {error}{fields}"]) from error
     problems = [
@@ -167,7 +167,7 @@ def _decide(gate: Gate, runs: Sequence[ReportOfFile], baselines: Sequence[Report
     if (max_drop := gate.parsed_max_drop()) is not None:
         try:
             report = _report_for(gate, runs, "results")
-            # Also where the gate leaves them open, the baseline is of the run's split and protocol.
+            # The baseline must be of the run's split and protocol, even if the gate names none.
             baseline_gate = msgspec.structs.replace(gate, split=report.split, protocol=report.protocol)
             baseline = _report_for(baseline_gate, baselines, "baseline")
             result = gates.decide_max_drop(report, baseline, max_drop, gate.reading)

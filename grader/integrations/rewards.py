@@ -62,7 +62,7 @@ def from_environment() -> dict[str, Any]:
             keywords = msgspec.toml.decode(Path(text).read_bytes())
         else:
             keywords = msgspec.json.decode(Path(text).read_bytes())
-    except (OSError, msgspec.DecodeError) as error:
+    except (ValueError, RecursionError, msgspec.DecodeError, OSError) as error:
         raise UsageError(f"{VARIABLE}={text[:80]!r} cannot be read: {error}") from error
     if not isinstance(keywords, dict):
         raise UsageError(f"{VARIABLE}: expected a JSON object of keywords, not {text[:80]!r}")

@@ -49,7 +49,7 @@ def load(reference: str) -> Benchmark:
         declared: Benchmark = msgspec.toml.decode(text, type=scorer.declaration)
     except UsageError as error:
         raise InputError([f"{path}: {error}"]) from error
-    except (msgspec.DecodeError, OSError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError, msgspec.DecodeError, OSError) as error:
         hint = _field_advice(str(error), declaration)
         raise InputError([f"{path}: {error}{hint}"]) from error
     if problem := _common_problem(declared) or aggregates.aggregation_problem(declared) or declared.problem():

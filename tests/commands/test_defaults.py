@@ -108,6 +108,8 @@ def test_every_way_to_write_our_table_is_read(tmp_path: Path, text: str) -> None
     ("name", "data", "message"),
     [
         ("pyproject.toml", b"[[tool.grade]]\nk = 1\n", "must be a table"),
+        ("grade.toml", b"k = " + 9_999 * b"[", "maximum recursion depth exceeded"),
+        ("grade.toml", b"k = " + 9_999 * b"1", "Exceeds the limit"),
         ("grade.toml", b'benchmark = "vst\xe9r"\n', "cannot be read: 'utf-8'"),
         ("grade.toml", b"fail-under = 'a=1'\nfail_under = 'a=2'\n", "fail-under: duplicate option"),
     ],

@@ -119,6 +119,9 @@ def test_a_gate_that_cannot_be_decided_is_named_with_a_metric_that_can() -> None
         ("[[gate]]\nbenchmark = 'v'\nmetric = 'm'\nmax_drop = 1\nconfident = true", "confident needs at_least"),
         ("[[gate]]\nbenchmark = 'v'\nmetric = 'm'\nat_least = 7\ngroup = 'x'", "write it like category=attributes"),
         ("[[gate\n", "Expected ']]'"),
+        ("\ufeff[[gate\n", "Expected ']]'"),
+        ("gate = " + 9_999 * "[", "maximum recursion depth exceeded"),
+        ("gate = " + 9_999 * "1", "Exceeds the limit"),
     ],
 )
 def test_a_wrong_policy_is_told_where_and_why(tmp_path: Path, text: str, message: str) -> None:

@@ -145,7 +145,7 @@ def test_a_wrong_declaration_is_refused_and_the_field_named(extra: str, message:
     assert refusal(tmp_path, extra) == message
 
 
-@pytest.mark.parametrize("text", ["id = ", "\x00"])
+@pytest.mark.parametrize("text", ["id = ", "\x00", "n = " + 9_999 * "[", "n = " + 9_999 * "1"])
 def test_what_is_no_toml_is_an_error_that_names_the_file(text: str, tmp_path: Path) -> None:
     assert refusal(tmp_path, text).startswith("benchmark.toml: ")
 

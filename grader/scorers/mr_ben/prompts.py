@@ -121,7 +121,7 @@ def load_demonstrations(place: Path) -> dict[str, list[Mapping[str, Any]]]:
         raise InputError(
             [f"--shots: {path} cannot be read: {error.strerror}; the benchmark's repository has it"]
         ) from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError, msgspec.DecodeError) as error:
         raise InputError([f"{path}: {error}; expected {{subject: [demonstrations]}}"]) from error
 
 

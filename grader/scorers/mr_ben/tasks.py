@@ -174,7 +174,7 @@ def _rows(path: Path, content: bytes, problems: list[str]) -> list[Row]:
     """Return a file's rows with their subject, and add what is wrong with them to `problems`."""
     try:
         questions = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=dict[str, list[Row]])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError, msgspec.DecodeError) as error:
         problems.append(f"{path.name}: {error}; expected {{question id: [rows]}}")
         return []
     # The decoder keeps the last of several values of a key without a word; this names such keys.

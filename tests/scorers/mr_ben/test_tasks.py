@@ -52,6 +52,8 @@ def test_one_subject_file_may_be_named_alone(tmp_path: Path) -> None:
     ("content", "problem"),
     [
         ("{", "math.json: Input data was truncated; expected {question id: [rows]}"),
+        ('{"q": [{"n": ' + 9_999 * "[",
+         "math.json: maximum recursion depth exceeded while deserializing an object; expected {question id: [rows]}"),
         ("[]", "math.json: Expected `object`, got `array`; expected {question id: [rows]}"),
         (json.dumps({"q": [{}]}),
          "math.json: $.q[0]: missing Question_UUID, Sampled_Model, Model_Solution_Steps, Model_Solution_Correctness, "

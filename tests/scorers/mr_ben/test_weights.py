@@ -16,7 +16,7 @@ from grader.options import Options
 from grader.scorers import declarations
 from grader.scorers.mr_ben.mr_score import RowFacts, Weights, jackknife_intervals
 from grader.scorers.mr_ben.paired import difference
-from grader.scorers.mr_ben.prompts import demonstrations_for, prompt
+from grader.scorers.mr_ben.prompts import demonstrations_for, load_demonstrations, prompt
 from grader.scorers.mr_ben.reading import GoldRow
 from grader.scorers.mr_ben.scorer import MrScore
 from grader.scorers.mr_ben.tasks import MrBenTask
@@ -133,6 +133,13 @@ def test_a_row_is_asked_with_the_published_text(row: dict[str, Any], shots: int,
 def test_too_few_demonstrations_are_an_error() -> None:
     with pytest.raises(InputError, match="3 demonstrations for 'coding', but --shots is 4"):
         demonstrations_for(CODING, DEMONSTRATIONS, 4)
+
+
+@each("text", ["{", "[]", "{'coding': [{'n': " + 9_999 * "["])
+def test_demonstrations_that_cannot_be_read_are_an_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "k_shot_demo.json").write_text(text.replace("'", '"'))
+    with pytest.raises(InputError, match=r"k_shot_demo\.json: .*; expected \{subject: \[demonstrations\]\}"):
+        load_demonstrations(tmp_path)
 
 
 def test_demonstrations_are_those_beside_the_subject_files(tmp_path: Path) -> None:
