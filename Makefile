@@ -1,7 +1,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Each worker imports all tests, in three seconds of CPU time. On two cores four are enough to keep both busy (3:06 for
+# Each worker imports all tests, in three seconds of CPU time. On two cores four are enough to keep both busy (3:06;
 # 3:14 with six).
 WORKERS ?= 4
 # Hostile programs mostly sit out their limits: more of them at a time keep two cores busy.

@@ -97,7 +97,7 @@ def _runs_programs(declared: Benchmark) -> bool:
 
 
 def _sandboxes(sandbox: Sandbox) -> Sequence[Sandbox]:
-    """Return the sandboxes to test: the given one; for `auto` all of this machine, or `auto`, whose error says why."""
+    """Return the sandboxes to test: for `auto` all that this machine has, or `auto`, which then fails."""
     return [sandbox] if sandbox != "auto" else choice.available_backends() or ["auto"]
 
 

@@ -110,10 +110,9 @@ def _read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: Reading
 def finish(report: Report, decisions: GateDecisions, write_error: InfrastructureError | None) -> int:
     """Print the gates' decisions, as the last output; return the exit code.
 
-    A run is incomplete if a file could not be written (`write_error` says why), or if its judge answered nothing. Its
-    exit code is that of an InfrastructureError, unless a gate is not met. A run without gates of which no sample could
-    be scored has this exit code, too. `write_error` is raised if the exit code is this one, and else only printed. If
-    the gates cannot be decided, it is raised, or without it the reason (`decisions.error`).
+    A run is incomplete if a file could not be written (`write_error` says why), or if its judge answered nothing; a run
+    without gates also if no sample could be scored. Its exit code is that of an InfrastructureError, unless a gate is
+    not met: then `write_error` is only printed, else raised. Raises `decisions.error` if there is no `write_error`.
     """
     if decisions.error is not None:
         raise write_error or decisions.error

@@ -145,7 +145,7 @@ class DataTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ColumnSet:
-    """The set of columns to read: these (None: all of the data), but not the column `image` (None: there is none)."""
+    """The set of columns to read: `columns` (None: all), without the column `image` (None: the data has none)."""
 
     def __init__(self, columns: Iterable[str] | None, image: str | None = None) -> None:
         self._columns = None if columns is None else set(columns)

@@ -96,7 +96,7 @@ class JsonText:
         self.surrogate_lines: list[int] = []
         """For each lone surrogate (an escape), which is read as U+FFFD, the line of its record."""
         self._bytes_before_data = skipped
-        """In the file: those of a byte-order mark."""
+        """The length of a byte-order mark before `data` in the file, or 0."""
         self._unit_in_messages = "file"
         """What a message says was cut off: the file, or a line of JSON Lines."""
         self._duplicates: list[str] = []
@@ -137,13 +137,13 @@ class JsonText:
                 yield Entry(value, line)
 
     def single(self) -> Entry | None:
-        """Return the value that the whole text is; None, after `_value` has reported why, if it is none."""
+        """Return the one value of the text. If it is not valid JSON, report why and return None."""
         line, start, _ = next(self._line_spans(), (1, 0, 0))  # the first line that is not blank
         value = self._value(start, len(self.data), line)
         return None if isinstance(value, BrokenJson) else Entry(value, line)
 
     def is_lines(self, is_record: Callable[[object], bool]) -> bool:
-        """Return whether the text is JSON Lines, not one object; of a single line, `is_record` decides by its value."""
+        """Return whether the text is JSON Lines, not one object. If it is a single line, its value must be a record."""
         lines = self._line_spans()
         _, start, stop = next(lines)
         second_start = next((start for _, start, _ in lines), None)
@@ -214,8 +214,8 @@ class JsonText:
     ) -> object:
         """Report what is wrong with a value that the decoder accepts; return it, without lone surrogates, or BROKEN.
 
-        Duplicate keys are only reported; a value with bytes that are not UTF-8 is BROKEN. `span`: the value's first
-        character in `text`, and the one behind it. `bytes_before_text`: in `data`.
+        Duplicate keys are only reported; a value with bytes that are not UTF-8 is BROKEN. `span`: the value's range
+        [start, end) in `text`. `bytes_before_text`: how many bytes of `data` are before `text`.
         """
         for key in self._duplicates:
             self.problems.add(f"the key {quoted(key)} is a duplicate in one object", line, path)

@@ -47,7 +47,7 @@ def similar_file_hint(path: Path) -> str:
 def read_user_file(path: Path, notify: Callable[[str], object] | None = None) -> bytes:
     """Return a file's bytes. Raises OSError, also for a device.
 
-    `notify` gets a line if the file is a pipe to which nobody writes, while this waits; None: the line is logged.
+    `notify` gets a line while this waits for a pipe to which nobody writes; None: the line is logged.
     """
     mode = path.stat().st_mode
     if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not _is_terminal(path)):

@@ -191,7 +191,7 @@ def _load_benchmark(report: Report, reference: str | None, gaps: list[Gap]) -> B
     """
     try:
         declared = declarations.load(declarations.id_or_folder(report, reference))
-        # Both raise an error if the declaration no longer has it.
+        # They raise an error if the benchmark no longer has this split or protocol.
         declared.split(report.split)
         declared.resolve_protocol(report.protocol)
     except GradeError as error:

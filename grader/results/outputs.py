@@ -142,7 +142,7 @@ def _ensure_writable_folder(folder: Path) -> None:
 
 
 def _check_name(path: Path) -> None:
-    """Raise UsageError if the file system refuses the name: that of the temporary file beside it is the longer one."""
+    """Raise UsageError if the file system refuses the name of the temporary file beside it, which is longer."""
     try:
         path.with_name(f".{path.name}.12345678").lstat()
     except FileNotFoundError:

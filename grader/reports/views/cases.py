@@ -99,9 +99,9 @@ def _round_states(samples: list[SampleResult], reading: ReadingName, scorer: Any
 
 
 def _round_state(samples: list[SampleResult], qids: set[str], name: ReadingName, scorer: AnyScorer) -> CaseState:
-    """Return the verdict of the samples of one round: the scorer's, which each of them has, if they are one unit.
+    """Return the verdict of the samples of one round. If they are one unit, it is the scorer's, which all of them have.
 
-    Else a round without a sample of one of the item's tasks (`qids`) fails.
+    Else the round fails if one of the item's tasks (`qids`) has no sample.
     """
     unit_outcome = scorer.sample_details(samples[0]).unit.get(name)
     if unit_outcome is not None:

@@ -129,7 +129,7 @@ def _sort_value(metric: Metric | None) -> float:
 
 
 def _run_row(board: Board, ranked_by: ReadingName, index: int, folder: Path | None) -> list[Cell]:
-    """Return the row of a run, by its index. `folder`: that of the page, for the link; None: there is no page."""
+    """Return the row of one run. Its name links its report, seen from `folder`, where the page is (None: no page)."""
     run = board.runs[index]
     metrics = {reading: board.rankings[reading].values[index] for reading in READINGS}
     return [

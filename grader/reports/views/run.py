@@ -137,7 +137,7 @@ def _other_answers(run: Findings) -> Iterator[Section]:
 
 
 def _agreement(run: Findings) -> Section:
-    """Return that the readings agree. If careful judges no sample, nothing can agree: there is no sentence."""
+    """Return a sentence on how many samples the readings agree; none if careful judges no sample."""
     judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in run.report.samples)
     if not judged:
         return Section(parts=[])
@@ -294,7 +294,7 @@ def _unscored(run: Findings) -> Iterator[Section]:
         ],
         note="The worst case is all of them wrong, the best case all of them correct.",
     )
-    # `value_text` marks their values with a star, and shows a range if there is no value.
+    # How the tables show these metrics (`value_text`): a value has a star; without a value, there is a range.
     signs = []
     if any(metric.value is not None for metric in metrics):
         signs.append("values with *")

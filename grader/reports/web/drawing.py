@@ -73,7 +73,7 @@ def section_values(section: Section, parts: Sequence[Part]) -> dict[str, object]
 
 
 def _scale_of(table: Table) -> Scale:
-    """Return the scale of a table's plots: all percentages if a column asks for it, else as wide as their values.
+    """Return the scale of a table's plots: 0 to 100 if a column asks for it, else as wide as their values.
 
     Values may be changes, from -100 to 100. If one is negative, 0 is on the scale, too.
     """
