@@ -130,6 +130,18 @@ def test_nothing_that_runs_hold_can_act(watch: Callable[..., Watched], tmp_path:
     # The watched page fails the test for every request, dialog and complaint.
 
 
+def test_on_a_phone_the_name_of_a_run_is_not_broken_in_a_word(page: Callable[..., Page]) -> None:
+    made = side("baseline", run(A)), side("candidate", run(B))
+    opened = page(*made, viewport={"width": 390, "height": 800})
+    broken = """[...document.querySelectorAll(".figures td[data-label]")].filter((cell) => {
+      const pen = document.createElement("canvas").getContext("2d");
+      const label = getComputedStyle(cell, "::before");
+      pen.font = `${label.fontSize} ${label.fontFamily}`;
+      return pen.measureText(cell.dataset.label).width > cell.clientWidth + 1;
+    }).map((cell) => cell.dataset.label)"""
+    assert opened.evaluate(broken) == []
+
+
 @pytest.mark.parametrize(("width", "theme"), [(390, "dark"), pytest.param(1280, "light", marks=pytest.mark.slow)])
 def test_nothing_overflows_and_axe_finds_nothing(
     watch: Callable[..., Watched], tmp_path: Path, width: int, theme: str
