@@ -6,10 +6,12 @@ It has the verdicts of a run, for scoring again, and its programs, for reports.
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from grader.files import compact_json
 from grader.files.replacing import replacing
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.interface import ExecutedProgram, ScorerFile
@@ -66,19 +68,26 @@ def _indented_json(item: Record) -> str:
         return json.dumps(item, indent=4)
 
 
-def read_samples(records: list[Record], protocol: ExecutionProtocol) -> list[SampleResult]:
-    """Read the samples of an executed file, written by grade or by the official evaluator.
+def read_records(path: Path) -> list[Record]:
+    """Return the records of an executed file; raises OSError, ValueError or RecursionError. Nothing is checked."""
+    records: list[Record] = compact_json.decode(path.read_bytes(), replace_lone_surrogates=True)
+    return records
 
-    It has official verdicts only, so the careful reading equals the official one. Raises KeyError or TypeError if a
-    record does not have this layout.
+
+def read_samples(records: list[Record], protocol: ExecutionProtocol) -> list[SampleResult]:
+    """Return the samples of an executed file, written by grade or by the official evaluator.
+
+    It has official verdicts only, so the careful reading equals the official one. All records of a qid count, as in
+    predictions. Raises KeyError or TypeError if a record does not have this layout.
     """
-    samples = []
+    samples, counts = list[SampleResult](), Counter[str]()
     for item in records:
-        for number, row in enumerate(item["results"]):
+        for row in item["results"]:
             if row["passed"] not in (0, 1):
                 raise TypeError(f"passed is {row['passed']!r}")
-            reading = _reading(bool(row["passed"]), str(row["result"]), protocol)
-            samples.append(SampleResult(qid=str(item["qid"]), sample=number, official=reading, careful=reading))
+            qid, reading = str(item["qid"]), _reading(bool(row["passed"]), str(row["result"]), protocol)
+            samples.append(SampleResult(qid=qid, sample=counts[qid], official=reading, careful=reading))
+            counts[qid] += 1
     return samples
 
 
@@ -101,10 +110,11 @@ def _reading(passed: bool, text: str, protocol: ExecutionProtocol) -> Reading:
 
 def read_programs(report: Report, path: Path) -> ScorerFile:
     """Return the programs of a report's run; only a problem if it cannot be read, or belongs to another run."""
+    programs, predictions = defaultdict[str, list[ExecutedProgram]](list), defaultdict[str, list[str]](list)
     try:
-        records = json.loads(path.read_bytes())
-        programs = {str(item["qid"]): _programs(item) for item in records}
-        predictions = {str(item["qid"]): [str(text) for text in item.get("predictions", [])] for item in records}
+        for item in read_records(path):
+            programs[str(item["qid"])] += _programs(item)
+            predictions[str(item["qid"])] += map(str, item.get("predictions", []))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         return ScorerFile(problem=f"{path.name} cannot be read ({type(error).__name__}).")
     if not _is_same_run(report, programs):

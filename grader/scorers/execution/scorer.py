@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
@@ -356,7 +355,7 @@ def _read_executed_samples(earlier: EarlierRun[ExecutionBenchmark]) -> list[Samp
         )
     protocol = earlier.benchmark.protocols[earlier.protocol].with_timeout(earlier.options.timeout)
     try:
-        samples = executed_file.read_samples(json.loads(executed_path.read_bytes()), protocol)
+        samples = executed_file.read_samples(executed_file.read_records(executed_path), protocol)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise InputError([f"{executed_path}: not an executed file ({type(error).__name__}: {error})"]) from error
     if not samples:

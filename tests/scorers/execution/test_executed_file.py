@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grader.predictions.read import read_predictions
-from grader.results import Outcome, Reading, SampleResult
+from grader.results import Outcome, Provenance, Reading, Report, SampleResult
 from grader.scorers import declarations
 from grader.scorers.execution import executed_file
 from grader.scorers.execution.declaration import ExecutionProtocol
@@ -87,6 +87,22 @@ def test_the_written_file_reads_back_the_same(protocol: str, tmp_path: Path) -> 
     executed_file.write(path, records)
     assert json.loads(path.read_bytes()) == records
     assert [item.name for item in tmp_path.iterdir()] == ["p_executed.json"]
+
+
+def test_an_official_file_may_have_half_a_character_and_several_records_of_a_task(tmp_path: Path) -> None:
+    path = tmp_path / "p_executed.json"
+    again = V2 | {"results": [V2["results"][2] | {"result": "\ud800"}], "predictions": ["e"]}
+    path.write_text(json.dumps([V2, again]))
+    samples = executed_file.read_samples(executed_file.read_records(path), of_protocol("v2"))
+    assert [sample.sample for sample in samples] == [0, 1, 2, 3, 4]
+    assert samples[-1].official.detail == "\ufffd"
+    report = Report(
+        benchmark="humaneval-v", scorer="execution", split="test", protocol="v2", metrics=[], samples=samples,
+        provenance=Provenance(predictions="p.json"),
+    )  # fmt: skip
+    file = executed_file.read_programs(report, path)
+    assert (file.problem, file.predictions) == ("", {"q1": list("abcde")})
+    assert [program.result for program in file.programs["q1"]][3:] == [V2["results"][3]["result"], "\ufffd"]
 
 
 def test_without_a_linter_a_pass_and_a_timeout_are_written_and_read_as_such(tmp_path: Path) -> None:
