@@ -52,6 +52,7 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     programs: int = 0
     distinct_programs: int = 0
     verdicts_from_cache: int = 0
+    """Programs whose linter result came from the cache; 0 for a protocol without a linter."""
     nodes: list[NodeProvenance] = []
     """The machines of a cluster that completed jobs."""
 

@@ -92,7 +92,6 @@ def executing(
             official_python=protocol.python,
             programs=len(samples),
             distinct_programs=len({sample.lint_key for sample in samples}),
-            # Every program is linted first, if the protocol has a linter; else none is counted.
             verdicts_from_cache=runner.cache_hits[LINTING],
         )
         yield executions

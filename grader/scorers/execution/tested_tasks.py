@@ -246,7 +246,8 @@ class TestedTasks:
         errors: dict[str, str] = {}
         new = [(key, job) for key, job in judge_jobs.values() if key not in self._judgements]
         phase = "judging references" if any(c.role == "reference" for c in candidates) else "judging"
-        for key, result in self._runner.run(phase, new, known_successes=len(candidates) - len(judge_jobs)):
+        known = sum(not verdict.infrastructure_error for verdict in verdicts.values())
+        for key, result in self._runner.run(phase, new, known_successes=known):
             if isinstance(result, str):
                 errors[key] = result
             elif result.judge is not None:

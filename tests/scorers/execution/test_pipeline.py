@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from grader.executors.local import Local
-from grader.observer import Silent
+from grader.observer import Observer, Silent
 from grader.results import Outcome, Reading
 from grader.sandbox import values
 from grader.sandbox.interface import Limits
@@ -24,6 +24,7 @@ from grader.scorers.execution.reading import official_reading, official_result, 
 from grader.scorers.execution.sample import Sample, assemble_samples
 from grader.scorers.execution.spool import Spool
 from grader.scorers.execution.states import Judgeable, NotJudgeable, NotPrepared
+from tests.observers import Noting
 from tests.scorers.execution.made import make
 
 EVIDENCE = {"stopped": None, "status": None, "cpu": 0.1, "wall": 0.2, "waited": 0.0, "oom": False}
@@ -90,8 +91,8 @@ class Named:
     identity = "scripted"
 
 
-def job_runner(pool: Scripted) -> JobRunner:
-    return JobRunner(Local(Named(), pool, VerdictCache(None), LIMITS), Silent())  # type: ignore[arg-type]
+def job_runner(pool: Scripted, observer: Observer | None = None) -> JobRunner:
+    return JobRunner(Local(Named(), pool, VerdictCache(None), LIMITS), observer or Silent())  # type: ignore[arg-type]
 
 
 def graded(runner: JobRunner, answers: dict[str, list[str]]) -> tuple[Pipeline, list[Sample]]:
@@ -232,6 +233,13 @@ def test_what_infrastructure_lost_is_lost_and_not_failed(pool: Scripted, kind: s
     pool.lost = {kind}
     _, (found,) = confirm(pool, "aaa")
     assert (found.judgement, found.infrastructure_error) == (None, "the sandbox died")
+
+
+def test_the_progress_does_not_count_a_lost_program_as_passed(pool: Scripted) -> None:
+    pool.lost, told = {"answer"}, Noting()
+    graded(job_runner(pool, told), {"plain": [program("a")]})
+    assert dict(told.phases)["answering"] == 1
+    assert "judging" not in dict(told.phases)
 
 
 def test_a_task_whose_references_own_comparison_was_lost_is_lost_with_the_reason(pool: Scripted) -> None:
