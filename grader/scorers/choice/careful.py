@@ -7,12 +7,13 @@ their texts, or numbers of statements. All other prose is for a judge.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from grader.scorers import place_wordings as wordings
 from grader.scorers.choice.labels import Label, find_labels
 from grader.scorers.choice.options import EDGE, ChoiceOptions, OptionText
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
+from grader.scorers.choice.selection import Problem, Selection, select_text, select_whole
 from grader.scorers.own_words import OwnWords, content_words, own_words
 from grader.scorers.patterns import Pattern, heuristic
 from grader.scorers.places import claims
@@ -41,25 +42,7 @@ _CLAUSE = 110
 """Characters before an option that can be about it: a wording of `place_wordings` and the words that it allows."""
 _BEFORE_LETTER = 40
 """Characters before a bare letter in which its clause begins, if it is the subject."""
-_LETTERS = Pattern(r"[A-Z](?:(?:[\s,/&+;\"']|and|or)*[A-Z])+")
 _NO_CLAIM = "no declared answer, no box or tag, no line and no closing sentence with an option"
-
-
-class Problem(NamedTuple):
-    """Why a claim does not name one option."""
-
-    rule: str
-    detail: str
-
-
-class Selection(NamedTuple):
-    """The options that a claim names. Without letters, the claim says that no option is the answer."""
-
-    letters: frozenset[str]
-    start: int
-    end: int
-    rule: str
-    problem: Problem | None = None
 
 
 def read_choice(text: str, options: Mapping[str, str], question: str = "", *, several: bool = False) -> ChoiceReading:
@@ -68,7 +51,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "", *, se
     `options` maps letters to their texts ("" if a text is not known). `several`: "A and C" is one answer, "AC".
     """
     choices = ChoiceOptions(options, question, several=several)
-    whole = _select_whole(plain(text), 0, choices)
+    whole = select_whole(plain(text), 0, choices)
     if whole is not None:
         return _as_reading(whole, choices)
     reply = own_words(text, question)
@@ -190,7 +173,7 @@ class ChoiceReader:
     def _select_in_content(self, span: slice, rule: str) -> Selection | None:
         """Return the options of a container's content: it is one option's letter or text, or a small reply."""
         content = self.reply.text[span]
-        selection = _select_whole(without_markup(content), span.start, self.options)
+        selection = select_whole(without_markup(content), span.start, self.options)
         if selection is None and content.strip() and not self.is_content:
             selection = self._select_in_small_reply(content, span.start)
         # If one letter is read, the rule is the container's; else it stays that of the selection, which says why not.
@@ -215,7 +198,7 @@ class ChoiceReader:
         """
         start = claim.start
         is_declaration = claim.form == "declaration"
-        whole = _select_whole(self.unmarked[start : claim.end], start, self.options)
+        whole = select_whole(self.unmarked[start : claim.end], start, self.options)
         # The code below would take only the first of several letters, and does not read the number of an option.
         if whole is not None and (len(whole.letters) > 1 or (whole.rule == "ordinal" and is_declaration)):
             return whole
@@ -232,7 +215,7 @@ class ChoiceReader:
             leading_text = None
         if is_declaration:
             return self._select_declared(claim, leading_text, labels)
-        return _select_text(leading_text) if leading_text is not None and claim.form == "choice" else None
+        return select_text(leading_text) if leading_text is not None and claim.form == "choice" else None
 
     def _select_leading_label(self, claim: Claim, label: Label) -> Selection | None:
         """Return the options of the label with which a form's content begins, if nothing behind takes it back."""
@@ -291,7 +274,7 @@ class ChoiceReader:
         end = len(self.unmarked[: claim.end].rstrip(_MARKS))
         if self.options.allow_several:
             # One of several labels in the reply is not the whole answer.
-            whole = _select_whole(self.unmarked[start:end], start, self.options)
+            whole = select_whole(self.unmarked[start:end], start, self.options)
             if whole or len(self._labels(0, len(self.lower))) > 1:
                 return whole
         noun = _OPTION.match(self.lower, start)
@@ -459,7 +442,7 @@ class ChoiceReader:
         if len({text.letter for text in texts}) != 1 or self.reply.has_refused:
             return None
         letter = texts[0].letter
-        return None if self._is_doubtful_text(letter, start, end) else _select_text(texts[-1])
+        return None if self._is_doubtful_text(letter, start, end) else select_text(texts[-1])
 
     def _is_doubtful_text(self, letter: str, start: int, end: int) -> bool:
         """Whether an option's text in a span may stand for something else than the option."""
@@ -585,45 +568,3 @@ _CAPITAL = Pattern(r"\b[A-Z]\b")
 _MARKS = " \t-*+>#([\"'"
 _BULLET = Pattern(r"[\s*+>#(\[\"']*(?:-+[ \t]+)?[\s*+>#(\[\"']*")
 _ITEM = Pattern(r"^[ \t*+>#(\[\"'-]{0,12}(?:option )?([a-z])[).:\]]", 8)
-
-
-def _select_text(text: OptionText) -> Selection:
-    return Selection(frozenset(text.letter), text.start, text.end, "option_text")
-
-
-def _select_whole(text: str, offset: int, options: ChoiceOptions) -> Selection | None:
-    """Return the options that a text names if it is nothing but letters, or an option's text or number; else None.
-
-    A single letter is returned even if no option has it. `offset`: where the text begins in the reply.
-    """
-    end = len(text.rstrip(EDGE))
-    start = end - len(text[:end].lstrip(EDGE))
-    if start >= end:
-        return None
-    body, span = text[start:end], (offset + start, offset + end)
-    letters_of_text = options.letters_with_text(text)
-    is_letter = len(body) == 1 and body.isascii() and body.isalpha()
-    # A letter that no option has can still be an option's text.
-    if is_letter and (body.upper() in options or not letters_of_text):
-        return Selection(frozenset(body.upper()), *span, "bare_letter")
-    letters = _letters_in(body, options)
-    # "B, B" names B. But "2" is the second option only if it is no option's text.
-    if len(letters) == 1 and not body.isdecimal():
-        return Selection(letters, *span, "bare_letter")
-    if letters_of_text:
-        detail = f"the text of {' and '.join(letters_of_text)}"
-        problem = Problem("option_text", detail) if len(letters_of_text) > 1 else None
-        return Selection(frozenset(letters_of_text), *span, "option_text", problem)
-    if not letters:
-        return None
-    return Selection(letters, *span, "ordinal" if body.isdecimal() else "several_letters")
-
-
-def _letters_in(text: str, options: ChoiceOptions) -> frozenset[str]:
-    """Return the options of a text that is only letters ("A, B", "B B B"), or the number of an option."""
-    is_number = text.isdecimal() and len(text) < 4  # Python refuses to convert thousands of digits
-    if is_number and not options.have_numbers and 0 < int(text) <= len(options.letters):
-        return frozenset(options.letters[int(text) - 1])
-    letters = [*filter(str.isupper, text)] if _LETTERS.fullmatch(text) else []
-    is_word = text.isalpha() and len(set(letters)) < len(letters)  # "AA", "ABBA"
-    return frozenset(letters) if set(letters) <= set(options.letters) and not is_word else frozenset()
