@@ -72,7 +72,7 @@ def offline() -> Iterator[None]:
 def read_hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: ColumnSet) -> DataTable:
     """Load a split from the hub; raises DataUnavailableError, also for another number of rows than declared.
 
-    A protocol with its own number of rows has its own data, for which the newest revision is no substitute.
+    A protocol that declares its own number of rows needs a revision: the newest data is not what it used.
     """
     source = benchmark.splits[split]
     declared = benchmark.protocols[protocol]

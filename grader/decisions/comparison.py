@@ -82,9 +82,9 @@ def _stem(file: str) -> str:
 
 
 def distinct_names(names: Sequence[RunName]) -> list[RunName]:
-    """Return the names of runs; equal ones are replaced by the part of their paths that differs.
+    """Return the names of runs; equal ones get the part of their paths that differs.
 
-    A user's name or a model's name is kept before this part: `tiny (step300)`.
+    It replaces a name that is from the path, and follows a name of the user or the model: `tiny (step300)`.
     """
     names_by_path: dict[str, str] = {}
     for equal_names in grouped(names, lambda name: name.short).values():

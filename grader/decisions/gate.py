@@ -209,7 +209,7 @@ def _decide_by_test(metric: Metric, threshold: FailUnder, gate: str, reason: str
     # Moving the limit down is moving value and interval up.
     limit = threshold.value - shift
     is_met = metric.number >= limit - ROUNDING
-    # The hypothesis is the side of the threshold on which the value is not: a small p value rules it out.
+    # The hypothesis: the true value is on the other side of the threshold. A small p value rules it out.
     hypothesis = f"the true value is {'below' if is_met else 'at least'} {threshold.value:.10g}"
     interval = metric.ci95[0] / 100, metric.ci95[1] / 100
     p_value = one_sided_p_value(metric.number / 100, interval, limit / 100)

@@ -215,7 +215,7 @@ def _published_models(
 
 
 def _ranking(reports: list[Report], metric_name: str, reading: ReadingName, models: list[PublishedModel]) -> Ranking:
-    """Return the ranks of runs, also among published `models`, that the paired tests of all pairs allow (Holm)."""
+    """Return the ranks of runs, with published `models` among them, that paired tests of all pairs allow (Holm)."""
     metrics = [report.metric(metric_name, reading) for report in reports]
     changes = dict(_changes(reports, metric_name, reading))
     p_values = holm([change.p_value for change in changes.values()])

@@ -131,11 +131,12 @@ def _is_same_question(data_text: str, file_text: str) -> bool | None:
 def _is_cut(plain_data: str, file_text: str) -> bool:
     """Whether the parts of a text around "..." stand in a question in this order."""
     parts = [part for piece in _CUT.split(file_text) if len(part := plain(piece)) >= _MIN_LETTERS]
-    behind = plain_data
+    position = 0
     for part in parts:
-        _, found, behind = behind.partition(part)
-        if not found:
+        start = plain_data.find(part, position)
+        if start < 0:
             return False
+        position = start + len(part)
     return len(parts) > 1
 
 

@@ -35,8 +35,8 @@ def hide_reasoning(text: str) -> tuple[str, bool]:
 def _last_channel(text: str, channels: list[re.Match[str]]) -> tuple[str, bool]:
     """Return a text with only its last channel, and whether even that is reasoning.
 
-    The reply is behind the mark of a channel "final", or of one without a name. A word behind it that names no channel
-    is the first of the reply. Blanks replace what is before.
+    The reply is behind the mark of the channel "final", or of another that is not for reasoning: a word there that is
+    no known name is the first word of the reply. Blanks replace what is before.
     """
     last = channels[-1]
     if last[1].lower() in ("analysis", "commentary", "thought", "thinking"):

@@ -205,7 +205,7 @@ def _is_failure(text: str) -> bool:
         return True
     phrase = _PHRASE.match(text)
     beginning = phrase or _STATUS.match(text)
-    if beginning is None or _CONTENT_FILTER.search(text):  # a refusal of the provider is an answer
+    if beginning is None or _CONTENT_FILTER.search(text):
         return False
     message = text[beginning.end() :].strip(" ).:,;]'-")
     if message[:1] + message[-1:] in ("{}", "[]", "<>"):  # the body: "Error code: 429 - {'error': ...}"
@@ -218,7 +218,7 @@ def _is_failure(text: str) -> bool:
 
 def _is_error_object(text: str) -> bool:
     """Whether a text is an object with an error, as JSON or as Python prints it."""
-    if "rror" not in text or _CONTENT_FILTER.search(text):  # a refusal of the provider is an answer
+    if "rror" not in text or _CONTENT_FILTER.search(text):
         return False
     value = parse_collection(text)
     if isinstance(value, list) and len(value) == 1:  # Gemini's API

@@ -120,7 +120,7 @@ def _parquet_rows(data: bytes, has_predictions: HasPredictions) -> Iterator[Tabl
             raise TableFault(1, f"the table unpacks to more than {UNPACKED_LIMIT:,} bytes")
         columns = file.schema_arrow.names
         if not has_predictions(columns):
-            raise TableFault(1, "the table has no columns", columns)  # the message is for an empty list
+            raise TableFault(1, "the table has no columns", columns)  # shown only for an empty list of columns
         rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
         yield from (TableRow(number, row) for number, row in enumerate(rows, 1))
     except (pa.ArrowException, OSError, ValueError) as error:

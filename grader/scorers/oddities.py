@@ -55,7 +55,7 @@ def with_oddities(samples: Iterable[SampleResult], oddities: Oddities) -> list[S
 
 
 def _with_oddities(sample: SampleResult, oddities: Oddities) -> SampleResult:
-    """Do what `with_oddities` does; of a broken row, a failure, and what the log says, the first counts."""
+    """Return a sample with its filter, and the first of: a broken row, a failure, what the log says of its end."""
     key = sample.qid, sample.sample
     if sample.careful.outcome is Outcome.NOT_JUDGED:
         return sample

@@ -125,7 +125,7 @@ class OwnWords:
 def own_words(raw: str, question: str = "", *, answers: re.Pattern[str] | None = None) -> OwnWords:
     """Return what a reply says to its question.
 
-    `answers`: headings of an answer. Before the first one, the reply quotes its question, and no other begins.
+    `answers`: finds headings of an answer. Before the first one, the reply quotes its question: no other begins there.
     """
     # Only the end is read. Blanks stand for what is skipped, so that positions stay those of `raw`.
     skipped = max(0, len(raw) - LONGEST_WITH_REASONING)
@@ -171,7 +171,7 @@ _SAME_QUESTION = 0.9
 
 
 def without_other_questions(text: str, question: str, answers: re.Pattern[str] | None = None) -> str:
-    """Blank other questions with their answers. What stays is behind a repetition of this question, else before all.
+    """Blank other questions with their answers. The part behind a repetition of this question stays, else the first.
 
     `answers`: see `own_words`.
     """
@@ -189,7 +189,7 @@ def without_other_questions(text: str, question: str, answers: re.Pattern[str] |
 
 
 def _span_of_question(text: str, question: str, headings: list[tuple[int, int]]) -> tuple[int, int]:
-    """Return the span of the part behind the heading that repeats this question, else of what is before all headings.
+    """Return the span of the part behind the heading that repeats this question, else of the part before all headings.
 
     `headings`: (start, end) of each question's heading.
     """

@@ -1,6 +1,6 @@
-r"""Where an answer can stand in a reply: the one finder of answers. `settling` tells which of several places counts.
+r"""Finds what stands in an answer's place in a reply: its claims. `settling` tells which of them counts.
 
-`claims(reply)` lists what stands in an answer's place, in the order of the text:
+A claim has one of these forms; `claims(reply)` lists those of the first five, in the order of the text:
 
 - `container`: a box, an answer tag, a JSON field, a bracket alone on the last line; `mark`: what follows `####`;
 - `declaration`: behind "the answer is" or before "is the answer", up to the end of the sentence;
@@ -42,7 +42,7 @@ class Claim(NamedTuple):
 
     form: Form
     rule: str
-    """The kind of form: boxed, answer_tag, json, bracket, mark, declaration, choice, conclusion, own_line, sentence."""
+    """What found it, such as boxed, json or own_line; in a review, the heading or the key (`field`) of its field."""
     start: int
     end: int
     outer_span: tuple[int, int]
@@ -283,9 +283,6 @@ def _content_before(reply: OwnWords, form_start: int, reach: int) -> tuple[int, 
 # --- fields ----------------------------------------------------------------------------------------------------------
 
 
-FIELD_RULES = ("heading", "field")
-
-
 def read_review(raw: str) -> OwnWords:
     """Return the own words of a review. In it, "does not provide" is about the solution, and refuses nothing.
 
@@ -372,8 +369,8 @@ def sentences(reply: OwnWords) -> list[Claim]:
 
 
 @heuristic(decides_per_100_000=13, when_disabled=[])
-def conclusions(reply: OwnWords, after: int) -> list[Claim]:
-    """Return the sentences behind a position that begin as conclusions do ("so", "therefore"), among the last ones."""
+def concluding_sentences(reply: OwnWords, after: int) -> list[Claim]:
+    """Return the last sentences behind a position, if they begin with "so", "therefore" and the like."""
     behind = [span for span in reply.sentences if after <= span[0] and span[1] - span[0] <= _MAX_LENGTH]
     spans = [span for span in behind[-_MAX_CLAIMS:] if wordings.CONCLUDES.match(reply.lower, span[0])]
     return [Claim("sentence", "conclusion", *span, outer_span=span) for span in spans]

@@ -1,10 +1,10 @@
-r"""Which of several places of an answer counts: `settle` and, for the fields of a review, `settle_fields`.
+"""Which of several claims of a reply counts: `settle` and, for the fields of a review, `settle_fields`.
 
-Each kind of answer gives its `read_value`: it returns what a claim's content says, read whole, or None. Containers,
-marks and declarations come before choices and conclusions, and these before lines, the body, and the sentence that says
-most of what the question asks. A form is final: what stands in the last one is the answer, or there is none. Of several
-claims with different values, the last counts if it is final, corrected, or comes after new reasoning; else the reply
-gives several answers.
+Each kind of answer has its `read_value`: it returns the value that the whole content of a claim has, or None.
+Containers, marks and declarations (strong claims) come before choices and conclusions (weak claims), and these before
+prose: lines, the body, and the sentence that answers best. If the last strong claim has no value, the reply has no
+answer. Of several claims with different values, the last counts if it is final, a correction, or comes after new
+reasoning; else the reply gives several answers.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from grader.scorers import place_wordings as wordings
 from grader.scorers.patterns import Pattern, heuristic
 from grader.scorers.places import (
-    FIELD_RULES,
     WORDS_BEFORE,
     Claim,
     body,
     claims,
-    conclusions,
+    concluding_sentences,
     first_and_last_line,
     sentences,
 )
@@ -38,14 +37,15 @@ _LOOK_BACK = 2_000
 """Characters before an answer that tell whether new reasoning or a change of mind leads to it."""
 _STRONG = ("container", "mark", "declaration")
 _WEAK = ("choice", "conclusion")
+_RULES_OF_FIELDS = ("heading", "field")
 
 
 class Settled(NamedTuple, Generic[Value]):
-    """The claim that counts with its value, or a form that says nothing."""
+    """The claim that counts, with its value."""
 
     claim: Claim
     value: Value | None
-    """None: the claim is a form that says nothing."""
+    """None: the claim should have one, but says nothing."""
     is_contradicted: bool = False
     """Whether an earlier claim has another value, and is not replaced."""
 
@@ -60,7 +60,7 @@ def settle(
     """Return the claim that counts; None if no claim has a value.
 
     1. Claims that are withdrawn ("Wait, no") do not count.
-    2. If the last container or mark has no value, the reply says nothing: it is returned with the value None.
+    2. If the last container or mark has no value, the reply says nothing: that claim is returned with the value None.
     3. The last of the strong claims with a value counts, or of the weak ones behind them.
     4. Else the prose counts; if the last declaration has no value ("the answer is as follows"), the prose behind it.
 
@@ -70,45 +70,44 @@ def settle(
     withdrawn_end = end_of_withdrawn_part(reply.lower)
     current_claims = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn_end]
     strong_claims = [claim for claim in current_claims if claim.form in _STRONG]
-    # `failed_form`: the last form, if it should have a value and has none; then `answers` is empty.
-    answers, failed_form = _forms_with_value(reply, strong_claims, read_value)
-    if failed_form is not None and failed_form.form != "declaration":
-        return Settled(failed_form, None)
+    answers, failed_claim = _strong_with_value(reply, strong_claims, read_value)
+    if failed_claim is not None and failed_claim.form != "declaration":
+        return Settled(failed_claim, None)
     if answers:
-        end_of_forms = answers[-1].claim.outer_span[1]
+        end_of_strong = answers[-1].claim.outer_span[1]
     else:
-        end_of_forms = 0 if failed_form is None else _start_behind_declaration(reply, failed_form)
-    answers += _weak_with_value(reply, current_claims, answers, end_of_forms, read_value)
+        end_of_strong = 0 if failed_claim is None else _start_behind_declaration(reply, failed_claim)
+    answers += _weak_with_value(reply, current_claims, answers, end_of_strong, read_value)
     if answers and must_match_question:
         answers = _answers_to_question(reply, answers, is_same_value)
     if answers:
         return _last(reply, answers, is_same_value)
-    settled = _settle_prose(reply, max(withdrawn_end, end_of_forms), read_value, is_same_value)
-    return Settled(failed_form, None) if settled is None and failed_form is not None else settled
+    settled = _settle_prose(reply, max(withdrawn_end, end_of_strong), read_value, is_same_value)
+    return Settled(failed_claim, None) if settled is None and failed_claim is not None else settled
 
 
 def _weak_with_value(
     reply: OwnWords,
     current_claims: list[Claim],
     strong: list[Settled[Value]],
-    end_of_forms: int,
+    end_of_strong: int,
     read_value: Callable[[Claim], Value | None],
 ) -> list[Settled[Value]]:
-    """Return choices and conclusions with a value that stand behind the strong forms, or correct the last one.
+    """Return choices and conclusions with a value that stand behind the strong claims, or correct the last one.
 
-    A reply that ends in a loop makes no choice. Without strong forms, `_settle_prose` reads sentences that conclude.
+    A reply that ends in a loop makes no choice. Without strong claims, `_settle_prose` reads sentences that conclude.
     """
     weak: list[Claim] = []
     if not reply.loops:
-        weak += [c for c in current_claims if c.form in _WEAK and (c.start >= end_of_forms or _corrects(c, strong))]
+        weak += [c for c in current_claims if c.form in _WEAK and (c.start >= end_of_strong or _corrects(c, strong))]
     if strong:
-        weak += conclusions(reply, end_of_forms)
+        weak += concluding_sentences(reply, end_of_strong)
     weak.sort(key=lambda claim: claim.outer_span)
     return [Settled(claim, content) for claim in weak if (content := read_value(claim)) is not None]
 
 
 def _corrects(claim: Claim, strong: list[Settled[Value]]) -> bool:
-    """Whether a claim corrects the last form from inside of it: "The answer is A, or rather B."."""
+    """Whether a claim corrects the last strong claim from inside of it: "The answer is A, or rather B."."""
     return claim.is_final and claim.outer_span[0] > (strong[-1].claim.start if strong else 0)
 
 
@@ -125,9 +124,9 @@ def settle_fields(
     3. If the last claim with a value is withdrawn behind it, the prose behind the withdrawal counts.
     4. Else this claim counts; without one, the prose.
     """
-    with_value, failed_form = _forms_with_value(reply, _after_withdrawal(reply, field_claims), read_value)
-    if failed_form is not None:
-        return Settled(failed_form, None)
+    with_value, failed_claim = _strong_with_value(reply, _after_withdrawal(reply, field_claims), read_value)
+    if failed_claim is not None:
+        return Settled(failed_claim, None)
     if not with_value:
         return _settle_prose(reply, 0, read_value, is_same_value)
     withdrawn_end = end_of_withdrawn_part(reply.lower)
@@ -188,19 +187,20 @@ def _are_same(with_value: list[Settled[Value]], is_same_value: Callable[[Value, 
     return all(is_same_value(settled.value, with_value[-1].value) for settled in with_value)  # type: ignore[arg-type]
 
 
-def _forms_with_value(
-    reply: OwnWords, forms: list[Claim], read_value: Callable[[Claim], Value | None]
+def _strong_with_value(
+    reply: OwnWords, strong_claims: list[Claim], read_value: Callable[[Claim], Value | None]
 ) -> tuple[list[Settled[Value]], Claim | None]:
-    """Return the forms with a value, and None; if the last form should have a value but has none, [] and this form."""
-    contents = [(claim, None if claim.is_denied else read_value(claim)) for claim in forms]
+    """Return the claims with a value, and None; if the last claim should have a value but has none: [], this claim."""
+    contents = [(claim, None if claim.is_denied else read_value(claim)) for claim in strong_claims]
     with_value = [Settled(claim, content) for claim, content in contents if content is not None]
-    if forms and contents[-1][1] is None and _needs_value(reply, forms[-1], has_earlier_value=bool(with_value)):
-        return [], forms[-1]
+    last = strong_claims[-1] if strong_claims else None
+    if last is not None and contents[-1][1] is None and _needs_value(reply, last, has_earlier_value=bool(with_value)):
+        return [], last
     return with_value, None
 
 
 def _needs_value(reply: OwnWords, last: Claim, *, has_earlier_value: bool) -> bool:
-    """Whether the last form, which has no value, means that the reply has no answer.
+    """Whether the last strong claim, which has no value, means that the reply has no answer.
 
     Not if it is empty, or if its content, which can be any words, stands before "is the answer". Behind an answer, a
     declaration means this only if it leaves the answer open; "The answer is not C" does not leave it open.
@@ -294,7 +294,7 @@ def _replaces(reply: OwnWords, last: Claim, earlier: Claim) -> bool:
         return True
     # Reasoning can stand in the sentence of a declaration, so what is between begins where its content begins. The
     # content of a field is all words up to the next field, so there it begins behind them.
-    start = earlier.end if earlier.rule in FIELD_RULES else earlier.start
+    start = earlier.end if earlier.rule in _RULES_OF_FIELDS else earlier.start
     between = reply.lower[start : last.outer_span[0]]
     if (last.is_final and not earlier.is_final) or wordings.RECONSIDERED.search(between[-_LOOK_BACK:]):
         return True

@@ -3,9 +3,9 @@
     python -m tests.reproduce.counts FOLDER [--write]
 
 FOLDER has `published`, `runs` and `mcq_real*` (`replies`). A reply is decided by a line of `place_wordings` or by a
-`rule` if it is read differently without it. Lines that match in many replies are tried in some of them, the same each
-time. `--write` writes the numbers, of 100,000 replies; otherwise a number under 5 is an error: the line goes, or names
-the public report that needs it.
+heuristic if it is read differently without it. Lines that match in many replies are tried in some of them, the same
+each time. `--write` writes the numbers, of 100,000 replies; otherwise a number under 5 is an error: the line goes, or
+names the public report that needs it.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class RowFacts(msgspec.Struct, frozen=True, kw_only=True):
     """None: no verdict was read. The row then gets the wrong class, as officially."""
     step: bool | None = False
     reason: bool | None = False
-    """None, of step or reason: unscored (no judge decided). The row is left out of that share and counted apart."""
+    """None, also of `step`: no judge decided. The row is left out of this share, and counted as unscored."""
     judged: bool = False
     """Whether a judge decided on the error reason."""
     lost: bool = False

@@ -147,7 +147,7 @@ def read_official(text: str, parser: Parser = "mr-ben") -> MrBenReading:
 def official_decision(reply: str) -> str:
     """Return the official decision text: all after the first `Final Decision:`, or `ERROR_PARSING`.
 
-    The official expressions need any analysis behind the first reasoning, and any decision behind the first analysis.
+    Officially, an analysis must be somewhere behind the first reasoning, and a decision behind the first analysis.
     """
     analysis, decision = "Student Error Reason Analysis:", "Final Decision:"
     reasoning_at = reply.find("Step-by-Step Reasoning:")

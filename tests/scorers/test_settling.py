@@ -1,4 +1,4 @@
-"""Where an answer stands in a reply, whatever kind it is of."""
+"""Which claim of a reply counts, whatever kind of answer it has."""
 
 from grader.scorers.own_words import own_words
 from grader.scorers.places import Claim
