@@ -60,8 +60,8 @@ def connect() -> Any:
         version = client.version()
     except (docker.errors.DockerException, OSError, ValueError) as error:  # ValueError: an invalid address
         raise InfrastructureError(
-            f"No Docker engine answers{engines.docker_host_words()} ({_cause(error)}). Start it (`systemctl start "
-            "docker`, or `dockerd`), or use --sandbox bubblewrap; `grade doctor` shows what this machine has."
+            f"No Docker engine answers{engines.docker_host_words()} ({_cause(error)}). Start or restart it (`systemctl "
+            "restart docker`, or `dockerd`), or use --sandbox bubblewrap; `grade doctor` shows what this machine has."
         ) from error
     if engines.is_podman(version):
         client.close()
@@ -70,16 +70,13 @@ def connect() -> Any:
 
 
 def available() -> bool:
-    """Return quickly whether there is a usable engine.
-
-    A local Docker need only accept a connection. A remote engine, and what looks like Podman's service, is asked for
-    its version: Podman's is not usable.
-    """
+    """Return whether there is a usable engine: one that answers, and is not Podman's service."""
     engine = engines.find()
     if engine is None:
         return False
-    if engine.address.startswith("unix://") and not engine.is_podman:
-        return True
+    # A local one is asked without the SDK, which takes long to load.
+    if (version := engines.get_json(engine, "/version")) is not None:
+        return not engines.is_podman(version)
     with contextlib.suppress(InfrastructureError):
         connect()
         return True

@@ -86,7 +86,7 @@ class _HangsUp(socketserver.BaseRequestHandler):
         self.request.recv(1 << 16)
 
 
-def test_an_engine_that_hangs_up_is_reported_with_the_cause_alone(
+def test_an_engine_that_hangs_up_is_reported_with_the_cause_alone_and_bubblewrap_is_chosen(
     runtime: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = runtime / "docker.sock"
@@ -95,6 +95,8 @@ def test_an_engine_that_hangs_up_is_reported_with_the_cause_alone(
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with pytest.raises(InfrastructureError, match=r" names \(Remote end closed connection without response\)\. "):
             docker.connect()
+        monkeypatch.setattr("grader.sandbox.bubblewrap.executable", lambda: "/usr/bin/bwrap")
+        assert choice.choose_backend("auto") == "bubblewrap"
         server.shutdown()
 
 
