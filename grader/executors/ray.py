@@ -138,7 +138,7 @@ class Cluster(Executor):
         try:
             reply: BatchReply = ray.get(task)
         except InfrastructureError as error:
-            # Ray's text of it is a traceback.
+            # The text that Ray gives this error is a traceback.
             raise InfrastructureError(f"{error.args[0] if error.args else error}\n{ADVICE}") from error
         except ray.exceptions.RayError as error:
             if not keys:  # the empty batch of `_open`
@@ -149,7 +149,7 @@ class Cluster(Executor):
         return list(zip(keys, reply.answers, strict=True))
 
     def _check_node(self, facts: NodeFacts) -> None:
-        """Add a node to `_facts`; raise InfrastructureError if it could give other verdicts than here or on others."""
+        """Add a node to `_facts`; raise InfrastructureError if its verdicts could differ from others'."""
         local_code = packages.code_digest()
         if facts.code != local_code:
             raise InfrastructureError(

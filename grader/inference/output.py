@@ -41,18 +41,20 @@ def write(path: Path, plan: Plan, log: Log) -> OutputSummary:
     is_lines = path.suffix == ".jsonl"
     with replacing(path) as file:
         separator = b"" if is_lines else b"[\n"
-        for _, of_task in groupby(complete, key=lambda conversation: conversation.qid):
-            for record in _records(list(of_task), plan, log, written):
+        for _, conversations in groupby(complete, key=lambda conversation: conversation.qid):
+            for record in _records(list(conversations), plan, log, written):
                 file.write(separator + msgspec.json.encode(record))
                 separator = b"\n" if is_lines else b",\n"
         file.write(b"\n" if is_lines else b"\n]\n")
     return written
 
 
-def _records(of_task: list[Conversation], plan: Plan, log: Log, written: OutputSummary) -> Iterator[dict[str, Any]]:
+def _records(
+    conversations: list[Conversation], plan: Plan, log: Log, written: OutputSummary
+) -> Iterator[dict[str, Any]]:
     """Yield one record of a task's samples, or one per sample if their prompts differ; count them in `written`."""
-    last_steps = [conversation.steps[-1] for conversation in of_task]
-    replies = [log.reply(conversation.key(step)) for conversation, step in zip(of_task, last_steps, strict=True)]
+    last_steps = [conversation.steps[-1] for conversation in conversations]
+    replies = [log.reply(conversation.key(step)) for conversation, step in zip(conversations, last_steps, strict=True)]
     samples = [(reply, step.text(reply.content or "")) for reply, step in zip(replies, last_steps, strict=True)]
     written.predictions += len(replies)
     written.identical += _count_identical(replies)

@@ -53,12 +53,11 @@ def message(role: ChatRole, *parts: str | Image) -> Message:
 
 
 def wire(messages: tuple[Message, ...], *, with_image_data: bool = True) -> list[dict[str, Any]]:
-    """Return messages in the form of a chat completion request; without image data, its size stands for it."""
+    """Return messages in the form of a chat completion request; without image data, they say how many bytes it has."""
     return [{"role": turn.role, "content": _content(turn, with_image_data=with_image_data)} for turn in messages]
 
 
 def _content(turn: Message, *, with_image_data: bool) -> str | list[dict[str, Any]]:
-    """Return a message's content as in a request; without `with_image_data`, with an image's size in its place."""
     # A single text is sent as a string, because servers without image support often accept only strings.
     if len(turn.parts) == 1 and isinstance(turn.parts[0], Text):
         return without_surrogates(turn.parts[0].text)

@@ -116,7 +116,7 @@ class RequestRecord(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     """From the first attempt to the last one's end."""
     attempts: int = 0
-    """Number of requests sent. 0: the model stopped or was closed before there was an outcome, which is no failure."""
+    """Number of requests sent. 0: no outcome is known, because the model has stopped or was closed."""
     error: str | None = None
     """Why the request failed; None: there is a reply."""
 
@@ -128,7 +128,7 @@ class _Outcome(NamedTuple):
     sent: int
     """Number of requests sent."""
     retry_after: float | None = None
-    """Seconds after which to ask again; None: the reply is final."""
+    """Seconds after which to ask again, 0.0: at once; None: the reply is final."""
 
 
 class Model:
@@ -251,7 +251,7 @@ class Model:
             waited += retry_after
 
     def _send(self, messages: list[dict[str, Any]], fields: dict[str, Any]) -> _Outcome:
-        """Let the SDK send a request; return what came back, and when to ask again (0.0: at once; None: not at all)."""
+        """Let the SDK send a request."""
         import openai
 
         assert self._client is not None

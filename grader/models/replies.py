@@ -83,7 +83,7 @@ def read(content: bytes) -> Reply:
 
 
 def _read_choice(choice: _Choice, usage: Usage) -> Reply:
-    """Return the reply in a choice of a chat completion. Its content is as it was sent, reasoning in tags too."""
+    """Return the reply in a choice of a chat completion. Reasoning in tags stays in its content."""
     message = choice.message
     finish = choice.finish_reason if isinstance(choice.finish_reason, str) else ""
     content = _joined(message.content) or message.refusal or ""

@@ -65,7 +65,7 @@ class Transport(openai.DefaultHttpxClient):
         except RuntimeError as error:
             # The client was closed while the SDK waited to repeat the request.
             raise openai.APIConnectionError(request=request) from error
-        # No waiting mends this.
+        # Waiting does not help.
         if response.status_code == 429 and _NO_QUOTA in response.content:
             response.headers[_SHOULD_RETRY] = "false"
         self.last_problem = f"HTTP {response.status_code}" if is_temporary(response.status_code) else ""

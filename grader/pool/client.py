@@ -99,9 +99,9 @@ class Pool:
             kept, self._kept_connection = self._kept_connection, None
             self._is_closed = True
         if kept is not None:
-            # The kept connection is closed only when `/leave` has one: without any, the process could end in between.
-            # `/leave` ends it if there is no other connection. Calls of other threads may have some: then it ends
-            # `linger` seconds after the last one.
+            # Another connection is opened before the kept one is closed: without any, the process could end in between.
+            # `/leave` ends the process at once, or, while calls of other threads have connections, `linger` seconds
+            # after the last one.
             with contextlib.suppress(OSError, msgspec.DecodeError), kept:
                 if (connection := try_connect(self._settings.name, time.monotonic() + MARGIN_SECONDS)) is not None:
                     kept.close()

@@ -143,7 +143,7 @@ class Scheduler:
             self._deliver(lane, items, results)
 
     def _score(self, items: list[QueuedSample]) -> Sequence[SampleResult]:
-        """Score samples; if this fails, each half apart: one sample spoils no other. Raises InfrastructureError."""
+        """Score samples; if this fails, each half apart, so that none spoils others. Raises InfrastructureError."""
         try:
             return self._samples.score([item.request for item in items])
         except InfrastructureError:

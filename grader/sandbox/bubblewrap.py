@@ -199,7 +199,7 @@ def _python_mounts(python: Interpreter) -> list[str]:
         arguments += ["--ro-bind", str(path), str(path)]
     is_python_in_tmp = any(folder.is_relative_to("/tmp") for folder in parents)  # noqa: S108 - inside
     if not is_python_in_tmp:
-        # As /tmp, a program finds its own folder, in which it starts.
+        # A program's /tmp is its own folder, in which it starts.
         arguments += ["--symlink", "/proc/self/cwd", "/tmp"]  # noqa: S108
     for path in installed_package_folders(readable):
         arguments += ["--tmpfs", str(path), "--remount-ro", str(path)]

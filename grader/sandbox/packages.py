@@ -142,9 +142,9 @@ def prepare_code(interpreter: Interpreter) -> Path:
 
 
 def _install(target: Path, python: tuple[int, int], requirements: str) -> None:
-    """Install the lock's packages, and those of a requirements file, without commands, into a new folder `target`.
+    """Install the lock's packages, and those of a requirements file, into a new folder `target`.
 
-    A package that both name is installed as the requirements file wants it.
+    A package that both name is installed as the requirements file wants it. Their commands are left out.
     """
     partial = target.with_name(f"{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)

@@ -86,7 +86,7 @@ def has_sets(message: str) -> bool:
 
 
 def is_same(expected: str, answer: str) -> bool:
-    """Whether an answer is the expected one, byte for byte; a large one may be its digest. One with a NaN never is."""
+    """Whether an answer is the expected one, or, if that is large, its digest. One with a NaN never is."""
     if any(part in expected for part in _NAN):
         return False
     return answer == expected or (len(expected) > LARGE and answer == digest(expected))

@@ -43,7 +43,7 @@ def default_path() -> Path:
 
 
 def cache_key(job: Mapping[str, object], identity: str, limits: Limits) -> str:
-    """Return the key of a verdict: a hash of all that can change it, so not of its id. The job has its time limits."""
+    """Return the key of a verdict: a hash of all that can change it. The job's id cannot; its time limits are in it."""
     digest = hashlib.sha256(compact_json.encode({**job, "id": 0}, sort_keys=True))
     digest.update(f"\0{identity}\0{limits.sandbox_bytes}".encode())
     return digest.hexdigest()

@@ -239,7 +239,7 @@ class Service:
     async def _leave(self, request: Request) -> Response:
         """End the server if this was its last client; answer with the id of the process that ends, or 0.
 
-        First it waits a moment, in which the client closes its other connections: a last client then has only this one.
+        First it waits a moment: until then, the client has closed its other connections.
         """
         del request
         await asyncio.sleep(LEAVE_SECONDS)
@@ -273,7 +273,7 @@ class Service:
 
         samples = batch.samples
         items = [QueuedSample(sample, now + sample.wait, partial(give, index)) for index, sample in enumerate(samples)]
-        # The indexes without a result. The one whose time is over first is the first, so only it needs a timer.
+        # The indexes without a result, by deadline, so that only the first needs a timer.
         pending = dict.fromkeys(sorted(range(len(items)), key=lambda index: samples[index].wait))
         disconnect = asyncio.ensure_future(_wait_until_gone(request))
         disconnect.add_done_callback(lambda _: finished.put_nowait(None))
@@ -366,7 +366,7 @@ def _json(status: int, content: Any, headers: dict[str, str] | None = None) -> R
 
 
 def _require_verdict(result: SampleResult) -> SampleResult:
-    """Return a result if it has a verdict; else raises RejectedError: SandboxFusion has no other answers."""
+    """Return a result that has a verdict; raises RejectedError for others, which SandboxFusion cannot express."""
     reading = result.careful
     if reading.outcome is Outcome.UNSCORED and reading.rule == INFRASTRUCTURE:
         raise RejectedError(503, reading.detail, {"Retry-After": "1"})

@@ -53,7 +53,7 @@ def serve(
 
     `say` gets the address when clients can connect.
     """
-    # For other machines, this one may have any name.
+    # Other machines may know this one by any name.
     allowed_hosts = LOOPBACK if is_loopback(host) else None
     with _listen(host, port) as sock, samples, Service(samples, limits, token=token) as service:
         name = f"[{host}]" if ":" in host else host
