@@ -5,7 +5,7 @@
 import json
 import subprocess
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import inside
 import phases
@@ -39,6 +39,7 @@ ARRAY = Task(
 )
 TEXT = Task(returning("'abc'"), "assert all(c in 'abc' for c in solution(1)) and float('1.5')")
 SORTED = Task("def solution(a):\n    a.sort()\n", "x = [3, 1, 2]\nsolution(x)\nassert x == sorted(x)")
+GROWN = Task("def solution(a):\n    a.add(2)\n", "x = {1}\nsolution(x)\nassert max(x) > 0")
 NAMED = Task(
     "def solution(a, b):\n    a.sort()\n    b.sort()\n",
     "x, y = [3, 1], [2, 1]\nsolution(x, b=y)\nassert x == sorted(x) and y == sorted(y)",
@@ -237,13 +238,27 @@ def test_another_right_answer_is_believed(name: str) -> None:
     assert phases.beside(source, task.tests, task.signature, task.reference) == phases.CONFIRMED
 
 
-def test_a_forged_reply_without_the_arguments_that_a_procedure_has_changed_is_not_believed() -> None:
-    spec = phases.task(SORTED.tests)
-    recorded = phases.calls_of(spec, SORTED.reference)
-    sources = (SORTED.reference, "def solution(a):\n    a.clear()\n")
+@each(
+    ("task", "source", "forged"),
+    [
+        (SORTED, "a.clear()", {3: ["tuple", []]}),  # without the argument
+        (SORTED, "a.clear()", {3: ["tuple", [10]], 10: ["numbers", [1, 2, 3]]}),  # another list than the tests' own
+        (GROWN, "a.add(2)", {8: ["frozenset", [10, 11]], 10: ["int", 1], 11: ["int", 2]}),  # leaves the tests' own set
+    ],
+)
+def test_a_forged_reply_with_other_arguments_than_the_call_is_not_believed(
+    task: Task, source: str, forged: dict[int, Any]
+) -> None:
+    spec = phases.task(task.tests)
+    recorded = phases.calls_of(spec, task.reference)
+    sources = (task.reference, f"def solution(a):\n    {source}\n")
     reference, sample = (phases.answers(source, spec, recorded)["transcript"] for source in sources)
-    task = spec | {"calls": recorded["calls"], "names": {}, "expected": [reference]}
-    found = phases.do("judge", {"task": task, "transcript": sample.replace(b'["tuple",[8]]', b'["tuple",[]]')})
+    hello, reply = sample.splitlines()
+    nodes = json.loads(reply)
+    for number, node in forged.items():
+        nodes[number : number + 1] = [node]
+    judged = spec | {"calls": recorded["calls"], "names": {}, "expected": [reference]}
+    found = phases.do("judge", {"task": judged, "transcript": hello + b"\n" + json.dumps(nodes).encode()})
     assert (found["confirmed"], found["reason"]) == (False, "call 1: its reply has other arguments than the call")
     assert found["likeness"]["calls"]["same"] == 0
 

@@ -23,11 +23,14 @@ class Call(NamedTuple):
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     state: dict[str, Any]
+    mutables: Sequence[Any]
+    """What it could change: `Reply.mutables` has the same objects, in this order."""
 
 
 def read(text: str, context: JudgeContext) -> Call:
     """Return a recorded call."""
-    return Call(*values.read(text, context))
+    reader = values.Reader(text, context)
+    return Call._make([*reader.read(), reader.mutables])
 
 
 def procedures(calls: Sequence[Call], expected: Sequence[Reply]) -> set[int]:
@@ -81,7 +84,7 @@ class _CallFormatter:
 
     def call(self, number: int, depth: int) -> Iterator[str]:
         """Yield the pieces of a call."""
-        (target_kind, target), args, kwargs, _ = self._calls[number]
+        (target_kind, target), args, kwargs, *_ = self._calls[number]
         if depth > MAX_DEPTH:
             yield "..."
         elif target_kind == "op" and target == "getattr":

@@ -36,6 +36,7 @@ from grade_sandbox.judging.views import (
     TEXT,
     TRUTH,
     JudgeContext,
+    Ref,
     View,
     format_value,
     iter_views,
@@ -133,7 +134,7 @@ class Likeness:
         if self._calls[number].target == ("op", "len") and expected.outcome == RAISED:
             self.equal_count += 1
             return
-        if problem := _outcome_problem(expected, returned):
+        if problem := _outcome_problem(self._calls[number], expected, returned):
             self._note_problem(number, problem, returned)
             return
         differences = self._differences(number, expected, returned)
@@ -278,15 +279,27 @@ def _comparison_context(tests: Tests) -> JudgeContext:
     return context
 
 
-def _outcome_problem(expected: Reply, returned: Reply) -> str:
+def _outcome_problem(call: recorded_calls.Call, expected: Reply, returned: Reply) -> str:
     """Return why a call did not end as that of the reference; empty if it did."""
     if returned.outcome == UNSENT:
         return f"it cannot be serialized: {returned.value}"
     if expected.outcome != returned.outcome:
         return "it raised an exception" if returned.outcome != RETURNED else "it raised none"
-    # A reply has the arguments of its call, unless the program has forged it.
-    has_arguments = len(expected.args) == len(returned.args) and expected.kwargs.keys() == returned.kwargs.keys()
-    return "" if has_arguments else "its reply has other arguments than the call"
+    # Only a forged reply has others.
+    return "" if _has_arguments_of(call, returned) else "its reply has other arguments than the call"
+
+
+def _has_arguments_of(call: recorded_calls.Call, reply: Reply) -> bool:
+    """Whether a reply has the arguments of its call, and the tests' objects become what it has in their place."""
+    arguments, left = ({**dict(enumerate(one.args)), **one.kwargs} for one in (call, reply))
+    # The program's own answer, a `Ref` in the call, may be of any kind.
+    objects = zip(call.mutables, reply.mutables, strict=False)
+    left_by_id = {id(one): two for one, two in objects if type(one) is not Ref}
+    pairs = [(one, left.get(name)) for name, one in arguments.items() if id(one) in left_by_id]
+    # What is of another kind would not change the tests' object.
+    return arguments.keys() == left.keys() and all(
+        left_by_id[id(one)] is two and view(one).kind == view(two).kind for one, two in pairs
+    )
 
 
 def _arguments(one: recorded_calls.Call | Reply) -> tuple[tuple[Any, ...], dict[str, Any]]:
