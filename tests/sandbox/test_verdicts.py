@@ -254,7 +254,10 @@ def test_the_first_failure_ends_the_judgement_and_its_message_calls_nothing() ->
     assert found["reason"] == "a test fails: assert solution(1) == 2, solution(7)"
 
 
-@each("text", ["{}", "[]", "not json", "[" * 50_000, '[["tuple",[1]],["str","returned"]]'])
+OUTCOME_OF_MANY = '[["tuple",[1,2]],["array",["|b1",[2],"AQE=",[]]],["none",0]]'
+
+
+@each("text", ["{}", "[]", "not json", "[" * 50_000, '[["tuple",[1]],["str","returned"]]', OUTCOME_OF_MANY])
 def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> None:
     spec = phases.task("assert solution(2) == 3")
     recording = phases.calls_of(spec, "def solution(a):\n    return 3")

@@ -329,11 +329,9 @@ def read_reply(text: str, context: values.Context, existing: Any = ()) -> Reply:
     parts = values.read(text, context, () if text.startswith(_SHORT_REPLY) else existing)
     # Without effects, it has only its first two parts.
     has_parts = type(parts) is tuple and len(parts) >= 2 and list(map(type, parts[2:])) in ([], _TYPES_BEHIND_VALUE)
-    if not has_parts:
+    if not has_parts or type(parts[0]) is not str or parts[0] not in (RETURNED, RAISED, UNSENT):
         raise values.MalformedError("not a reply")
     reply = Reply(*parts)
-    if reply.outcome not in (RETURNED, RAISED, UNSENT):
-        raise values.MalformedError("not a reply")
     if reply.outcome == RAISED and not isinstance(reply.value, (Exception, SystemExit)):
         raise values.MalformedError("an invalid exception")
     return reply
