@@ -253,8 +253,9 @@ def _read_parquet(paths: list[Path], wanted: ColumnSet) -> DataTable:
             if duplicates:
                 raise InputError([f"{path}: the column {quoted(name)} is a duplicate" for name in duplicates])
             rows += file.read(columns=[name for name in names if name in wanted]).to_pylist()
-        except (pyarrow.ArrowException, OSError) as error:
-            raise InputError([f"{path}: not a parquet file ({error})"]) from error
+        # The last two: a text that is not UTF-8, a date that Python does not have.
+        except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
+            raise InputError([f"{path}: not a readable parquet file ({error})"]) from error
         columns |= dict.fromkeys(names)
     return DataTable(rows=rows, columns=list(columns))
 
@@ -273,11 +274,13 @@ def _read_folder(path: Path, wanted: ColumnSet, split: str) -> DataTable:
 
     try:
         loaded = datasets.load_from_disk(str(path))
-    except (OSError, ValueError, LookupError, TypeError) as error:  # the last two: JSON of another shape
+        if isinstance(loaded, datasets.DatasetDict):
+            loaded = loaded[_choose_split(path, list(loaded), split)]
+        return to_table(loaded, wanted)
+    except InputError:
+        raise
+    except Exception as error:  # `datasets` raises anything at all on damaged folders: AttributeError, KeyError, ...
         raise InputError([f"{path}: not a folder written by `datasets` ({error})"]) from error
-    if isinstance(loaded, datasets.DatasetDict):
-        loaded = loaded[_choose_split(path, list(loaded), split)]
-    return to_table(loaded, wanted)
 
 
 _SHARD = re.compile(r"-\d+-of-\d+(?:-[0-9a-f]+)?$")

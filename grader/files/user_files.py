@@ -37,10 +37,11 @@ def similar_file_hint(path: Path) -> str:
     import difflib
 
     try:
-        neighbours = [entry.name for entry in islice(path.parent.iterdir(), _MAX_NEIGHBOURS)]
+        neighbours = {entry.name for entry in islice(path.parent.iterdir(), _MAX_NEIGHBOURS)}
     except OSError:
         return ""
-    similar = difflib.get_close_matches(path.name, neighbours, 1, 0.8)
+    # A link to a missing file has the name itself.
+    similar = difflib.get_close_matches(path.name, neighbours - {path.name}, 1, 0.8)
     return f"; did you mean {path.with_name(similar[0])}?" if similar else ""
 
 

@@ -256,7 +256,17 @@ def test_a_row_is_named_by_the_path_as_it_was_given_and_the_line_it_begins_on(
 def test_a_file_that_is_no_parquet_is_an_error_that_names_it(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     path.write_bytes(content)
-    assert problems(path)[0].startswith("rows.parquet: not a parquet file (")
+    assert problems(path)[0].startswith("rows.parquet: not a readable parquet file (")
+
+
+@pytest.mark.parametrize(("value", "kind"), [(b"\xff", "string"), (2**62, "timestamp[us]")])
+def test_a_cell_of_parquet_that_python_cannot_hold_is_an_error(value: bytes | int, kind: str, tmp_path: Path) -> None:
+    import pyarrow.parquet
+
+    stored = pyarrow.binary() if isinstance(value, bytes) else pyarrow.int64()
+    cells = pyarrow.array([value], stored).view(kind)
+    pyarrow.parquet.write_table(pyarrow.table({"qid": cells}), tmp_path / "rows.parquet")
+    assert problems(tmp_path / "rows.parquet")[0].startswith("rows.parquet: not a readable parquet file (")
 
 
 def test_a_folder_without_the_split_names_those_that_it_has(tmp_path: Path) -> None:
@@ -286,7 +296,7 @@ def test_a_folder_around_the_right_one_names_it(write: Callable[[Path], None], t
 @pytest.mark.parametrize(
     ("name", "content"),
     [*(("state.json", content) for content in ("", "{}", "[]", "null", '{"_data_files": []}')),
-     ("dataset_info.json", ""), ("dataset_info.json", '{"features": 3}')],
+     *(("dataset_info.json", content) for content in ("", "[]", '{"features": 3}'))],
 )  # fmt: skip
 def test_a_broken_folder_of_datasets_is_an_error_that_names_it(name: str, content: str, tmp_path: Path) -> None:
     write_datasets_folder(tmp_path / "rows")
@@ -296,7 +306,7 @@ def test_a_broken_folder_of_datasets_is_an_error_that_names_it(name: str, conten
 
 def test_a_link_to_a_file_that_is_gone_is_an_error_that_names_it(tmp_path: Path) -> None:
     (tmp_path / "test.parquet").symlink_to(tmp_path / "gone")
-    assert "test.parquet: not a parquet file ([Errno 2] No such file or directory" in problems(tmp_path)[0]
+    assert "test.parquet: not a readable parquet file ([Errno 2] No such file or directory" in problems(tmp_path)[0]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -314,6 +324,9 @@ def test_a_folder_that_holds_no_rows_is_an_error_that_names_it(tmp_path: Path) -
 
 
 def test_a_file_that_is_not_there_and_a_format_nobody_reads_are_usage_errors(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^--data .*gone\.jsonl: this file does not exist\.$"):
+        read(tmp_path / "gone.jsonl", ALL)
+    (tmp_path / "gone.jsonl").symlink_to("nowhere")
     with pytest.raises(UsageError, match=r"^--data .*gone\.jsonl: this file does not exist\.$"):
         read(tmp_path / "gone.jsonl", ALL)
     (tmp_path / "questions.jsonl").write_text("")
