@@ -106,6 +106,12 @@ def test_every_benchmark_that_came_with_grade_loads(name: str) -> None:
             "benchmark.toml: Invalid enum value 'short' - at `$.kind`; the values are number, expression, text, "
             "literal, yes_no",
         ),
+        (EXECUTION + "k = 0\n", "benchmark.toml: Expected `int` >= 1 - at `$.protocols[...].k`"),
+        (EXECUTION + "timeout = 0\n", "benchmark.toml: Expected `float` >= 0.1 - at `$.protocols[...].timeout`"),
+        (
+            EXECUTION + "times_reference = nan\n",
+            "benchmark.toml: Expected `float` >= 0.0 - at `$.protocols[...].times_reference`",
+        ),
         (
             EXECUTION + 'assembly = "plane"\n',
             "benchmark.toml: Invalid enum value 'plane' - at `$.protocols[...].assembly`; the values are "

@@ -71,11 +71,11 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     """The layout of `_executed.json`, as in one version of HumanEval-V's evaluator."""
     lint: bool = False
     """Whether programs with pylint errors are not run."""
-    k: int = 1
+    k: Annotated[int, msgspec.Meta(ge=1)] = 1
     """The k of pass@k, if there are several samples."""
     timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 2.0
     """CPU seconds of a program, or of each input, where `--timeout` is not given."""
-    times_reference: float = 4.0
+    times_reference: Annotated[float, msgspec.Meta(ge=0)] = 4.0
     """An input has this many times the CPU time that the reference needs for the slowest, if that is more."""
     compare: str = "lines"
     """The comparison of outputs, by its name (comparison_names.py)."""
