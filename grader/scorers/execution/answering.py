@@ -64,7 +64,7 @@ class AnswerCollector:
         """Let programs answer that have not answered yet; those with loops first, because they can take longest.
 
         After a minute of one program's work, its job ends, and its remaining calls go into a new job. `find_decided`:
-        returns those whose answers so far decide their verdicts; slow programs are interrupted early to ask for them.
+        returns those whose answers so far decide their verdicts; slow programs are interrupted early for this.
         """
         new = {request.candidate: request for request in requests if request.candidate not in self.answers}
         waiting = sorted(new.values(), key=lambda request: not may_never_end(request.candidate.source))
@@ -79,7 +79,7 @@ class AnswerCollector:
         requests: list[AnswerRequest],
         find_decided: Callable[[Sequence[Candidate]], Collection[Candidate]],
     ) -> list[AnswerRequest]:
-        """Let programs answer for a short time; return the rest for those that `find_decided` does not return."""
+        """Let programs answer for a short time; return what is left to ask the undecided ones."""
         unfinished = self._run(phase, requests, FIRST_SECONDS)
         decided = find_decided([request.candidate for request in unfinished]) if unfinished else ()
         complete = {request.candidate: request for request in requests}

@@ -17,8 +17,8 @@ MAX_JOINED = 60
 MAX_PARSED = 2_000_000
 """Maximum number of characters to parse for one text; takes about a second."""
 PER_ATTEMPT = 50
-"""Characters for which an attempt to parse a statement counts, in addition to its own. The second attempt counts twice,
-the third three times, because each parses the earlier lines again."""
+"""What an attempt to parse a statement costs besides its characters. The second costs twice as many, the third three
+times, because each parses the earlier lines again."""
 _CONTINUATION = re.compile(r"\s|$|#|(?:else|elif|except|finally)\b|[)\]}]")
 """The beginning of a line that may belong to the statement above it."""
 

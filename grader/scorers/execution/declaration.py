@@ -92,7 +92,7 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     timed_out: str = ""
     failed_prefix: str = ""
     lint_prefix: str = ""
-    """The official result of a timeout, and what precedes an exception's text or the linter's messages in others."""
+    """The official result of a timeout, and what precedes an exception's text and the linter's messages."""
     prompts: Literal["", "humaneval-v-v1", "humaneval-v-v2"] = ""
     """The published prompts to use; empty: a plain prompt."""
 

@@ -46,7 +46,7 @@ def record_job(task: CodeTask, limits: Limits, *, with_reference: bool = True) -
 
 
 def answer_job(task: CodeTask, source: str, calls: Sequence[str], names: Mapping[str, str], limits: Limits) -> Job:
-    """Return the job that lets a candidate answer calls. Of the tests it has only `names`: name -> "function", ..."""
+    """Return the job that lets a candidate answer calls. Of the tests it has only the `names` that they use."""
     signature = task.signature
     candidate: sandbox.Candidate = {
         "signature": signature.source, "classes": signature.shared_classes, "stubs": signature.required,

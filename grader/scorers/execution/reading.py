@@ -157,8 +157,8 @@ NO_PROGRAM = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="the reply has 
 def _reading_of_failure(judgement: Judgement, protocol: ExecutionProtocol) -> Reading:
     """Explain why the tests do not confirm a program.
 
-    If it is of the kind `unlike`, they accept its answers, but these are not like the reference solution's. Else how
-    its process ended has priority over what the tests say.
+    Answers of the kind `unlike` satisfy the tests, but are not like the reference solution's. Else how its process
+    ended has priority over what the tests say.
     """
     evidence, kind = judgement.evidence, judgement.kind
     if kind == "unlike":

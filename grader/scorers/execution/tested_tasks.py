@@ -261,7 +261,7 @@ class TestedTasks:
         return verdicts
 
     def _judge_job(self, candidate: Candidate, state: Judgeable) -> tuple[str, JobOrFactory]:
-        """Return the key of the job that judges answers, for which their digests suffice, and what makes the job."""
+        """Return the key of the job that judges answers, made of their digests, and what makes the job."""
         task, stored = self._tasks[candidate.qid], self._stored_answers(candidate)
         is_reference = candidate.role == "reference"
         wants_assertions = task.has_list_of_assertions if self._judges_assertions is None else self._judges_assertions

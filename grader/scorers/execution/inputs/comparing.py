@@ -112,8 +112,8 @@ class OutputComparer:
     ) -> Iterator[Pair]:
         """Yield the answers whose comparison matters: those that are not the expected ones, or all for a checker.
 
-        Of missing answers, the first is enough to fail a program. EvalPlus also needs all expected floats (`same`: the
-        program gave it), because one changes how later answers are compared.
+        Of missing answers, the first is enough to fail a program. EvalPlus also needs the expected floats that it
+        gave (`same`), because a float changes how later answers are compared.
         """
         cases = cases_of_task(self._tasks[qid])
         is_evalplus, has_missing = self._is_evalplus(qid), False
@@ -165,7 +165,7 @@ class OutputComparer:
         return numbers
 
     def _compare_options(self, qid: str, expected: ExpectedAnswers, *, is_reference: bool) -> Compare:
-        """Return how a task's answers, or with `is_reference` its solution's own, are compared, without `pairs`."""
+        """Return how answers, or those of the solution itself (`is_reference`), are compared; still without pairs."""
         cases = cases_of_task(self._tasks[qid])
         comparisons = comparison_names.VALUES if cases.function else self._comparisons
         compare: Compare = {"function": cases.function, "rules": comparisons, "pairs": []}

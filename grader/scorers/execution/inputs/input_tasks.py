@@ -205,7 +205,7 @@ class InputTasks:
     ) -> AnswerRequest:
         """Return what a program is asked; each call has so many seconds.
 
-        Of an answer with more than `max_bytes`, or one of the `expected` ones, a digest comes back.
+        Instead of an answer with more than `max_bytes`, or equal to an expected one, its digest comes back.
         """
         task, function, source = self._tasks[variant.qid], self._cases(variant.qid).function, variant.source
         if variant.role != "official":  # which `_make_harness_variant` has made already

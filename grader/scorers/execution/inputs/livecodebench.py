@@ -77,7 +77,7 @@ _MAIN = "__name__ == '__main__'"
 def script_as_function(source: str, prelude: str) -> str:
     """Return a script that runs a program as LiveCodeBench's harness does.
 
-    Invalid Python is returned unchanged, and fails; what Python cannot write anew becomes one that raises an error.
+    Invalid Python is returned unchanged, and fails. What Python cannot write anew becomes a script that fails, too.
     """
     tree = parse_or_none(source)
     if tree is None:
