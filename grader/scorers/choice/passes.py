@@ -71,7 +71,7 @@ def ids_of_later_passes(items: Mapping[str, Item], stride: int) -> list[str]:
 
 def _are_first_passes(items: Iterable[Item]) -> bool:
     """Whether all items are first passes (no `unit`), from whose indices those of the other passes follow."""
-    return all(not item.unit and item.id.isdigit() for item in items)
+    return all(not item.unit and item.id.isdecimal() for item in items)
 
 
 def _passes_of_first(item: Item) -> int:

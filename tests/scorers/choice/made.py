@@ -46,7 +46,7 @@ def predictions(folder: Path, texts: dict[str, str | list[str]]) -> Path:
     return path
 
 
-def run(path: Path, data: Path, benchmark: str = "mmbench", **options: Any) -> Report:
+def run(path: Path, data: Path | None, benchmark: str = "mmbench", **options: Any) -> Report:
     """Grade, write, and return the report as it was written."""
     graded = grade(path, Options(benchmark=benchmark, data=data, **options), Silent())
     report = read_report(graded.write()[-1])

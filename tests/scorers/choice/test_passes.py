@@ -9,6 +9,7 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.scorers.choice.metrics import facts_of
+from tests.own import own
 from tests.scorers.choice.made import answers, overall, predictions, rolled, row, run, table
 
 
@@ -38,6 +39,15 @@ def test_a_question_without_options_among_first_passes_has_no_rotations(tmp_path
     report = run(predictions(tmp_path, {each["index"]: each["answer"] for each in (*whole, without_options)}), data)
     assert [s.qid for s in report.samples if s.observation == "100"] == ["100"]
     assert overall(report, "circular_accuracy") == (99, 100)  # the careful reading leaves out a broken row
+
+
+def test_an_index_that_is_a_digit_but_no_number_has_no_rotations(tmp_path: Path) -> None:
+    columns = 'columns = { id = "id", question = "question", answer = "answer", group_index = "id" }\n'
+    question = {"id": "\u00b2", "question": "Which?", "A": "red", "B": "blue", "answer": "A"}
+    declared = f'scoring = "circular"\n{columns}protocols.p.reader = "vlmevalkit-2026-06"\n'
+    path = own(tmp_path, declared, [question], {"\u00b2": ["A"], "1000002": ["B"]})
+    with pytest.raises(InputError, match="1000002"):
+        run(path, None, str(tmp_path))
 
 
 def test_options_none_na_and_nan_are_options_that_vlmevalkit_does_not_have(tmp_path: Path) -> None:
