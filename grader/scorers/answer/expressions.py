@@ -47,6 +47,8 @@ class Comparer:
         """Return whether both are the same expression; None if they are too long, or comparing takes too long."""
         if max(len(answer), len(gold)) > _MAX_LENGTH:
             return None
+        if self._process is not None and self._process.poll() is not None:
+            self.close()  # killed while it waited: the kernel does so if memory is short
         process = self._process or self._start()
         assert process.stdin is not None
         process.stdin.write(json.dumps([answer, gold]) + "\n")

@@ -243,6 +243,16 @@ def test_an_expression_is_equal_if_algebra_says_so(
 
 
 @needs_math
+def test_a_process_that_was_killed_while_it_waited_is_started_again() -> None:
+    with Comparer() as comparer:
+        assert comparer.are_equal("x+1", "1+x")
+        assert comparer._process is not None
+        comparer._process.kill()
+        comparer._process.wait()
+        assert comparer.are_equal("x+1", "1+x")
+
+
+@needs_math
 def test_expressions_are_graded_by_the_official_rule_and_carefully(tmp_path: Path) -> None:
     declared = (ROOT / "benchmarks" / "gsm8k" / "benchmark.toml").read_text()
     declared = declared.replace('kind = "number"', 'kind = "expression"').replace(
