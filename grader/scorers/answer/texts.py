@@ -124,7 +124,8 @@ def says_only(sentence: str, gold: str, question: str) -> bool:
     if "[" in sentence:  # a list is compared as a whole
         return False
     words, gold_words = _words_to_compare(sentence, gold)
-    if _has_only_gold_and_filler_words(words, gold_words, question):
+    # If the gold text has no words ("[]"), a sentence that repeats the question does not say it.
+    if gold_words and _has_only_gold_and_filler_words(words, gold_words, question):
         return True
     # "Paris. It lies on the Seine.": the first clause answers, and what follows only explains.
     first, *explanation = _MORE.split(sentence, maxsplit=1)
@@ -138,8 +139,7 @@ def _words_to_compare(sentence: str, gold: str) -> tuple[list[str], list[str]]:
     words, gold_words = (_TOKEN.findall(_LIST_JOIN.sub(",", text) if is_list else text) for text in folded)
     if is_list:
         gold_words = [word.strip(_EDGE_PUNCTUATION) for word in gold_words]
-    if gold_words:
-        gold_words[-1] = gold_words[-1].rstrip(".")
+    gold_words[-1:] = [word.rstrip(".") for word in gold_words[-1:]]
     if len(gold_words) > 1 and gold_words[0] in ("a", "an", "the"):
         del gold_words[0]
     return words, gold_words

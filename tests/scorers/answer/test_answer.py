@@ -547,6 +547,7 @@ def test_the_number_nearest_to_the_question_answers(reply: str, question: str, w
         ("It is 1, 2, 3 and 4.", "[1, 2, 3]", "Which are prime: 1, 2, 3 or 4?", False),
         ("It is blue and red.", "[red]", "Is it red, or blue and red?", False),
         ("It is blue , red.", "[red]", "Is it red, or blue and red?", False),
+        ("Red and blue are missing.", "[]", "Which of red and blue are missing?", False),
         ("The answer is (C) \\frac{1}{3}.", "\\frac{1}{3}", "", True),
         ("How to make $1K - $10K a month", "How to Make $1K - $10K a Month", "", True),
         ("N/A", "N/A", "", True),
