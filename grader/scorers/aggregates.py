@@ -138,7 +138,7 @@ def compare_main_metric(before: Side, after: Side, name: str, group: str | None)
     )
     if metric_before is None or metric_after is None or metric_halfway is None:
         raise NothingPairedError
-    # A paired comparison takes the mean of the effects, not their sum: each is multiplied by their number before.
+    # The effects add up to the difference. A paired comparison takes their mean, so each is multiplied by their number.
     weights = {unit: len(metric_halfway.slopes) * slope for unit, slope in metric_halfway.slopes.items()}
     scaled_before, scaled_after = (
         {unit: weight * credit_of[unit] for unit, weight in weights.items()}
@@ -247,7 +247,7 @@ def _values_in_group(values: Mapping[str, float], labels: Mapping[str, frozenset
 
 
 def _mean(values: Mapping[str, float]) -> _Aggregate | None:
-    """Return the plain mean; None without values. Its influences are the distances from it over their number."""
+    """Return the plain mean; None without values. An influence is a distance from the mean, over their number."""
     if not values:
         return None
     mean = sum(values.values()) / len(values)

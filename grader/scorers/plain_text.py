@@ -46,7 +46,7 @@ def _plain_char(char: str) -> str:
             return chr(ord("A") + code - start)
     if char in _PUNCTUATION:
         return _PUNCTUATION[char]
-    is_variation = 0xFE00 <= code <= 0xFE0F or code == 0x20E3  # of the character before it, such as a key around it
+    is_variation = 0xFE00 <= code <= 0xFE0F or code == 0x20E3  # of a sign: colour, a key around it
     if unicodedata.category(char) in ("Cf", "Cc") or is_variation:
         return char if char in "\n\t" else " "
     if (char.isdigit() or char in "\u207a\u207b") and unicodedata.decomposition(char).startswith("<super>"):

@@ -39,7 +39,7 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
     pairs = [_metric_pair(kinds, name, weights) for kinds in subjects]
     value = math.fsum(later - earlier for earlier, later in pairs) / len(pairs)
     questions = sum(kinds.total() for kinds in subjects)
-    # All subjects have the same weight: scaled, the mean effect of all questions is the mean over subjects.
+    # All subjects have the same weight. With this factor, the mean of all effects is the mean over subjects.
     effects = [
         (questions / len(subjects) * effect, repeats)
         for kinds in subjects
@@ -105,7 +105,7 @@ def _effects(kinds: _Kinds, name: str, weights: Weights) -> list[tuple[float, in
     """
     totals = _Totals.of_kinds(kinds)
     halfway = (totals.before + totals.after) / 2
-    # The question itself is halfway, too: half its change leads on to its counts after, or back to those before.
+    # `halfway` has half of the question's own change: with the other half it is as after, without any as before.
     half_change = (_matrix([after for _, after in totals.kinds]) - _matrix([before for before, _ in totals.kinds])) / 2
     after, before = halfway + half_change, halfway - half_change
     effects = _metric_values(after, name, weights) - _metric_values(before, name, weights)
