@@ -119,4 +119,4 @@ def test_each_file_is_tried_without_a_sandbox(tmp_path: Path, monkeypatch: pytes
     said = grade("first.json", "second.json", "--data", sample / "tasks.jsonl", "--sandbox", "docker", cwd=tmp_path)
     assert said.returncode == 3
     where = "at unix:///nowhere.sock, which DOCKER_HOST names (No such file or directory)"
-    assert said.stderr.count(f"error: No Docker engine answers {where}. Start it") == 2
+    assert said.stderr.count(f"error: No Docker engine answers {where}. Start or restart it") == 2
