@@ -167,4 +167,4 @@ def _job_limits(cpu_seconds: float, task: CodeTask, limits: Limits) -> Job:
 
 def _program_limits(task: CodeTask, limits: Limits, factor: float = 1) -> Job:
     """Return limits with `factor` times the CPU time of a task's programs."""
-    return _job_limits(factor * (task.cpu_seconds or limits.cpu_seconds), task, limits)
+    return _job_limits(factor * task.program_seconds(limits), task, limits)

@@ -196,7 +196,7 @@ def run_officially(samples: Iterable[Sample], context: Context) -> None:
 
 def _timeout_as_official_result(sample: Sample, context: Context) -> Executed:
     """Return the result that the official run would have: a timeout, with the CPU time of the separate run."""
-    seconds = sample.task.cpu_seconds or context.limits.cpu_seconds
+    seconds = sample.task.program_seconds(context.limits)
     judgement = sample.verdicts.completion.judgement
     assert judgement is not None
     separate = judgement.evidence

@@ -84,7 +84,7 @@ def _describe_timeout(evidence: ProcessEvidence) -> str:
     return {
         "cpu": f"used {evidence.cpu:.1f} s of CPU time",
         "blocked": f"waited for {evidence.wall - evidence.waited:.1f} s without working",
-        "wall": f"not finished after {evidence.wall:.0f} s",
+        "wall": f"not finished after {evidence.wall:.1f} s",
     }[evidence.stopped or "wall"]
 
 

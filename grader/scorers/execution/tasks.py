@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from grader.data.tables import Row, Rows
+    from grader.sandbox.interface import Limits
     from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionColumns
 
 
@@ -83,6 +84,14 @@ class CodeTask(Task, frozen=True, kw_only=True):
         """The solution as it is, after the signature if it is only the body of its function."""
         solution = self.solution or ""
         return f"{self.signature_text}{solution}" if solution.lstrip("\r\n")[:1].isspace() else solution
+
+    def program_seconds(self, limits: Limits) -> float:
+        """Return the CPU time for one program, or for one input.
+
+        It is at most the duration of a run: nothing else stops a program that works for longer.
+        """
+        seconds = self.cpu_seconds or limits.cpu_seconds
+        return min(seconds, self.wall_seconds or seconds)
 
     @property
     def reference(self) -> str | None:

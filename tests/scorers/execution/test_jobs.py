@@ -2,6 +2,8 @@
 
 import json
 
+import msgspec
+
 from grader.sandbox import values
 from grader.sandbox.interface import Limits
 from grader.scorers.execution import jobs
@@ -34,3 +36,14 @@ def test_a_candidate_gets_nothing_of_the_tests_and_the_judge_nothing_of_a_candid
 def test_a_known_solution_may_be_a_body_or_a_program(solution: str) -> None:
     made = make("q1", SIGNATURE, "", {}, solution).reference
     assert made.endswith(CODE)
+
+
+@each(
+    ("cpu", "wall", "seconds"), [(0, 0, (2, 20)), (0, 5, (2, 5)), (0, 0.5, (0.5, 0.5)), (3, 1, (1, 1)), (3, 0, (3, 20))]
+)
+def test_a_program_that_works_is_stopped_after_the_longest_duration_of_its_task(
+    cpu: float, wall: float, seconds: tuple[float, float]
+) -> None:
+    task = msgspec.structs.replace(TASK, cpu_seconds=cpu, wall_seconds=wall)
+    job = jobs.answer_job(task, CODE, STATE.calls, STATE.names, LIMITS)
+    assert (job["cpu"], job["wall"]) == seconds

@@ -236,7 +236,7 @@ class InputTasks:
 
     def _seconds(self, qid: str) -> float:
         """Return the CPU time for one input: that of the task, or more if its reference solution is slow."""
-        task_seconds = self._tasks[qid].cpu_seconds or self._limits.cpu_seconds
+        task_seconds = self._tasks[qid].program_seconds(self._limits)
         by_reference = self._protocol.times_reference * self._expected_answers(qid).reference_seconds
         return max(task_seconds, min(MAX_SECONDS, by_reference))
 
