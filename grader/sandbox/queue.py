@@ -180,12 +180,17 @@ class JobQueue:
             unanswered, slots = list(self._waiting), list(self._slots)
             self._waiting.clear()
             self._slots.clear()
-        for slot in slots:
-            slot.inbox.put(None)
-            if slot.request is not None and slot.supervisor is not None:
-                slot.supervisor.close()
         for request in unanswered:
             request.future.set_exception(InfrastructureError(STOPPED))
+        for slot in slots:
+            slot.inbox.put(None)
+        busy = [slot.supervisor for slot in slots if slot.request is not None and slot.supervisor is not None]
+        # At once: an engine that hangs takes a minute for each.
+        closing = [threading.Thread(target=supervisor.close) for supervisor in busy]
+        for thread in closing:
+            thread.start()
+        for thread in closing:
+            thread.join()
 
     def close(self) -> None:
         """End all supervisors, and wait until they have ended."""

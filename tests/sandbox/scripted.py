@@ -100,7 +100,7 @@ class Backend:
         self.reaped = 0
         self.signals = collections.defaultdict[str, threading.Event](threading.Event)
         """A job that waits for a signal goes on when another one gives it."""
-        self.may_close = threading.Event()
+        self.may_close: Any = threading.Event()
         self.may_close.set()
         self.ran: list[list[str]] = []
         self.starters: dict[Scripted, threading.Thread] = {}

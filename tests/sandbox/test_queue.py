@@ -280,6 +280,18 @@ def test_a_finished_queue_ends_its_supervisors_in_the_background() -> None:
     assert backend.closed == backend.started > 0
 
 
+def test_busy_supervisors_are_closed_at_once_not_one_after_the_other() -> None:
+    backend = Backend()
+    with JobQueue(backend, 2, 10) as queue:
+        futures = [queue.submit(job(name, "wait", **{"for": "never"})) for name in "ab"]
+        while backend.running < 2:
+            time.sleep(0.01)
+        backend.may_close = threading.Barrier(2, timeout=10)
+        queue.finish()
+    assert [type(future.exception()) for future in futures] == [InfrastructureError] * 2
+    assert backend.started == backend.closed == 2
+
+
 def test_a_consumer_that_stops_early_leaves_nothing_running() -> None:
     backend = Backend()
     with JobQueue(backend, 2, 10) as queue:
