@@ -117,22 +117,23 @@ def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
         return Observation(value=None, low=0, high=1)
     kind = facts_of(members[0]).kind
     clusters: list[list[Reading]] = []
+    cluster_of: dict[str | None, list[Reading]] = {}  # of every text: to compare each of them again is slow
     for sample_reading in scored:
-        equal = (cluster for cluster in clusters if _is_equal(sample_reading.answer, cluster[0].answer, kind))
-        cluster = next(equal, None)
-        if cluster is None:
-            clusters.append([sample_reading])
-        else:
-            cluster.append(sample_reading)
+        answer = sample_reading.answer
+        if answer not in cluster_of:
+            equal = (cluster for cluster in clusters if _is_equal(answer, cluster[0].answer, kind))
+            cluster_of[answer] = next(equal, [])
+        if not cluster_of[answer]:
+            clusters.append(cluster_of[answer])
+        cluster_of[answer].append(sample_reading)
     with_answer = [cluster for cluster in clusters if cluster[0].answer is not None]
     credit = max(with_answer or clusters, key=len)[0].points
     return Observation(value=credit, low=credit, high=credit)
 
 
 def _is_equal(first: str | None, second: str | None, kind: AnswerKind | Literal["choice"]) -> bool:
-    if first is None or second is None or kind == "choice":
-        return first == second
-    return first == second or is_same(first, second, kind)
+    """Whether two different texts are the same answer."""
+    return first is not None and second is not None and kind != "choice" and is_same(first, second, kind)
 
 
 def _yes_no_rows(samples: list[SampleResult]) -> list[Metric]:
