@@ -132,7 +132,7 @@ CORPORA = [
     Corpus(
         name="humaneval",
         write=as_it_is(_HUMANEVAL, "-b", "humaneval", "--data", _HUMANEVAL_TASKS, "-k", "1,10"),
-        every=8,
+        every=16,
     ),
     # The tests of these two tasks are not public; these were written here, without a reference solution.
     *(

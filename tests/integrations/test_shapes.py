@@ -119,7 +119,7 @@ def test_every_shape_is_a_task_and_dense_rewards_tell_how_much_is_right(backend:
         (tests, ADD.format("*")),
         (tests, "def add(a, b):\n    assert a != 2, 'no twos'\n    return a + b"),
     ]
-    with grader.Pool(benchmark="rows", sandbox=backend, shared=False, reward="tests_right") as pool:
+    with grader.Pool(benchmark="rows", sandbox=backend, shared=False, workers=1, reward="tests_right") as pool:
         results = pool.grade_samples([*samples, *partly])
         assert [result.careful.credit for result in results] == [1, 0] * len(made) + [0, 0, 0], [
             result.careful for result in results
@@ -141,7 +141,9 @@ def test_an_assertion_in_which_the_program_ends_is_not_right(backend: str) -> No
         "\n        while True: pass",
     ]
     programs = [f"def add(a, b):\n    if a == 2: {end}\n    return a + b" for end in ends]
-    with grader.Pool(benchmark="rows", sandbox=backend, shared=False, reward="tests_right", timeout=0.5) as pool:
+    with grader.Pool(
+        benchmark="rows", sandbox=backend, shared=False, workers=1, reward="tests_right", timeout=0.5
+    ) as pool:
         results = pool.grade_samples([(row, program) for row in (listed, looped) for program in programs])
     assert [result.tests for result in results] == [[True, False, False]] * 4 + [[False, False]] * 4
 
@@ -150,7 +152,7 @@ def test_an_assertion_in_which_the_program_ends_is_not_right(backend: str) -> No
 def test_references_and_limits_come_with_the_row(backend: str) -> None:
     wrong, right = "def add(a, b):\n    return a - b", ADD.format("+")
     tests = {"tests": ["assert add(1, 2) == 3", "assert add(5, 5) == 10"]}
-    memory = "def add(a, b):\n    a = bytearray(300 << 20)\n    a[::4096] = b'x' * len(a[::4096])\n    while True: pass"
+    memory = "def add(a, b):\n    a = bytearray(200 << 20)\n    a[::4096] = b'x' * len(a[::4096])\n    while True: pass"
     samples = [
         (tests | {"solution": wrong}, right),
         (tests | {"solution": right}, right),
@@ -165,7 +167,7 @@ def test_references_and_limits_come_with_the_row(backend: str) -> None:
         (tests | {"solution": "def add(a, b):\n    while True: pass", "timeout": 0.3}, right),
         ({"inputs": [[0]], "outputs": [float("nan")], "function": "f"}, "def f(x):\n    return None"),
     ]
-    with grader.Pool(benchmark="rows", sandbox=backend, shared=False) as pool:
+    with grader.Pool(benchmark="rows", sandbox=backend, shared=False, workers=1) as pool:
         results = [result.careful for result in pool.grade_samples(samples)]
     assert [reading.outcome.value for reading in results] == [
         "unscored", "passed", "unscored", "passed", "failed", "out_of_memory", "out_of_memory", "timeout", "timeout",

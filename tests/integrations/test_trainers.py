@@ -54,7 +54,7 @@ def test_trls_call_gets_the_rewards_that_it_got() -> None:
         "log_metric": lambda name, value: logged.update({name: value}),
         "log_extra": lambda name, values: logged.update({name: values}),
     }
-    found = trl.Reward(benchmark="humaneval-v", data=PROGRAMS, sandbox="bubblewrap")(**given)
+    found = trl.Reward(benchmark="humaneval-v", data=PROGRAMS, sandbox="bubblewrap", workers=1)(**given)
     assert found == call["returned"]
     assert set(found) == {0.0, 1.0}
     assert (logged["grade/suspect"], logged["grade/unscored"]) == (0.0, 0.0)

@@ -201,8 +201,8 @@ def test_a_program_that_ignores_the_alarm_is_stopped_a_second_later(watched: Wat
 def test_time_in_the_kernel_alone_does_not_use_up_a_programs_time(watched: Watched) -> None:
     """The first touch of memory is slow on a virtual machine: not the program's fault, and no reason for a time-out."""
     busy_kernel = "data = open('/dev/zero', 'rb', buffering=0)\nroom = bytearray(1 << 26)\n"
-    count = f"end = time.process_time() + 1.0\nwhile time.process_time() < end: data.readinto(room)\nsay({{}}){WAIT}"
-    observed = watched(busy_kernel + count, cpu=0.7)
+    count = f"end = time.process_time() + 0.6\nwhile time.process_time() < end: data.readinto(room)\nsay({{}}){WAIT}"
+    observed = watched(busy_kernel + count, cpu=0.4)
     assert (observed.result, observed.reason) == ({}, None)
 
 
@@ -302,13 +302,13 @@ def test_several_threads_that_wait_at_a_time_have_waited_once(watched: Watched) 
 @pytest.mark.parametrize("work", ["while True: pass", "time.sleep(60)"])
 def test_a_program_that_works_or_sleeps_for_long_is_slow_and_goes_on(work: str, watched: Watched) -> None:
     told: list[list[int]] = []
-    observed = watched(work, cpu=1.5, slow=told.append)
+    observed = watched(work, cpu=1.2, slow=told.append)
     assert told == [[watched.process.pid]]
     assert observed.reason in {"cpu", "blocked"}
 
 
 def test_a_slow_program_has_a_lower_priority(watched: Watched) -> None:
     work = "import threading\nthreading.Thread(target=time.sleep, args=(60,)).start()\nwhile True: pass"
-    watched(work, cpu=1.0, slow=watch.lower_priority)
+    watched(work, cpu=0.8, slow=watch.lower_priority)
     tasks = [int(task.name) for task in Path(f"/proc/{watched.process.pid}/task").iterdir()]
     assert {os.getpriority(os.PRIO_PROCESS, task) for task in tasks} == {watch.NICE}

@@ -45,7 +45,7 @@ from tests.growth import Run, run_of, runs_of, too_slow
 from tests.scorers.mr_ben import made
 
 LENGTH = 12_000
-EVERY = 1 if THOROUGH else 4
+EVERY = 1 if THOROUGH else 8
 """One of so many words, marks and pairs is tried."""
 BUDGET = 0.25
 """In seconds; what takes longer, and quadratic time, needs more than a minute for 200,000 characters."""
