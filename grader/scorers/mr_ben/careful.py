@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from grader.scorers.mr_ben.official import MrBenReading
 from grader.scorers.mr_ben.stance import LONGEST, Stance, stance
-from grader.scorers.mr_ben.step import NOT_APPLICABLE, code_line, number_of_quoted_step, step_in_line, step_in_prose
+from grader.scorers.mr_ben.step import NOT_APPLICABLE, code_line, step_in_line, step_in_prose
 from grader.scorers.patterns import Pattern
 from grader.scorers.places import fields, read_review
 from grader.scorers.settling import settle_fields
@@ -26,14 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.scorers.mr_ben.official import Correctness
-    from grader.scorers.mr_ben.step import Solution
     from grader.scorers.own_words import OwnWords
     from grader.scorers.places import Claim
     from grader.scorers.settling import Settled
 
 
-def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenReading:
-    """Read a response as a person does. `solution` helps to recognise quoted steps and code lines."""
+def read_careful(text: str, program: str | None = None) -> MrBenReading:
+    """Read a response as a person does. `program`: the solution under review, if it is code."""
     reply = read_review(text)
     if reply.problem == "unclosed_reasoning":
         return MrBenReading(
@@ -45,7 +44,7 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
             detail="the reasoning block is never closed",
         )
     claims = fields(reply)
-    read_step = partial(_step, reply, text, coding, solution, reads_prose=not claims["step"])
+    read_step = partial(_step, reply, text, program, reads_prose=not claims["step"])
     step = settle_fields(reply, claims["step"], read_step)
     step_value = step.value if step else None
     verdict = settle_fields(reply, claims["verdict"], partial(_verdict, reply), _is_same)
@@ -157,23 +156,18 @@ def _sentences_without_praise(reply: OwnWords, claim: Claim) -> str:
     return "\n".join(text for text in sentences if (statement := stance(text)) is None or statement.says != "right")
 
 
-def _step(
-    reply: OwnWords, raw_text: str, coding: bool, solution: Solution, claim: Claim, *, reads_prose: bool
-) -> str | None:
-    """Return the step that a field (a claim of the form `declaration`) names or quotes, for coding the program's line.
+def _step(reply: OwnWords, raw_text: str, program: str | None, claim: Claim, *, reads_prose: bool) -> str | None:
+    """Return the step that a field (a claim of the form `declaration`) names, in a program the line.
 
-    With `reads_prose`, all sentences (`body`) are read, too, but not for coding: their numbers can be those of lines.
+    With `reads_prose`, all sentences (`body`) are read, too, but not of a program: their numbers can be those of lines.
     """
-    if claim.form == "body" and reads_prose and not coding:
+    if claim.form == "body" and reads_prose and program is None:
         return step_in_prose(_sentences_without_praise(reply, claim))
     if claim.form != "declaration":
         return None
-    if coding:
-        return code_line(_claim_text(reply, raw_text, claim), solution)
-    for _, line in _first_lines(reply, claim):
-        if step := step_in_line(line):
-            return step
-    return number_of_quoted_step(_claim_text(reply, raw_text, claim), solution)
+    if program is not None:
+        return code_line(_claim_text(reply, raw_text, claim), program)
+    return next(filter(None, (step_in_line(line) for _, line in _first_lines(reply, claim))), None)
 
 
 def _reason(reply: OwnWords, raw_text: str, claim: Claim) -> str | None:

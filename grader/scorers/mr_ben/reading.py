@@ -18,7 +18,7 @@ from grader.scorers.mr_ben.official import (
     official_step_for_gate,
     official_step_for_score,
 )
-from grader.scorers.mr_ben.step import NO_STEP, Solution, step_number, without_whitespace
+from grader.scorers.mr_ben.step import NO_STEP, step_number, without_whitespace
 
 
 class GoldRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,9 +27,13 @@ class GoldRow(msgspec.Struct, frozen=True, kw_only=True):
     correct: bool
     step: str
     """`Model_Solution_First_Error_Step`, unchanged: digits, "N/A", or a line of code."""
-    coding: bool = False
-    solution: Solution = ()
-    """`Model_Solution_Steps`: a list of steps, or the program's text."""
+    program: str | None = None
+    """The solution, if it is code."""
+
+    @property
+    def coding(self) -> bool:
+        """Whether the solution is code."""
+        return self.program is not None
 
 
 class Credit(NamedTuple):
@@ -118,22 +122,12 @@ def _reply_difference_kind(reply: str) -> str:
 
 
 def steps_match(predicted: str | None, gold: GoldRow) -> bool:
-    """Whether the step equals the gold step; a blank gold line never matches, only the judge can credit it.
+    """Whether the step equals the gold step; for code without whitespace.
 
-    For code, whitespace is ignored, and so is a missing trailing comment if only one line of the program fits then.
+    A blank gold line never matches: only the judge can credit it.
     """
     if predicted is None or not gold.step.strip():
         return False
-    if not gold.coding:
-        return predicted == step_number(gold.step.strip())
-    if without_whitespace(predicted) == without_whitespace(gold.step):
-        return True
-    code, gold_code = _without_comment(predicted), _without_comment(gold.step)
-    if not code or code != gold_code:
-        return False
-    program = gold.solution if isinstance(gold.solution, str) else "\n".join(gold.solution)
-    return sum(_without_comment(line) == code for line in program.split("\n")) == 1
-
-
-def _without_comment(line: str) -> str:
-    return without_whitespace(line.partition("#")[0])
+    if gold.coding:
+        return without_whitespace(predicted) == without_whitespace(gold.step)
+    return predicted == step_number(gold.step.strip())

@@ -67,7 +67,7 @@ def read(
             sample=number,
             task=task,
             official=read_official(text, parser),
-            careful=read_careful(text, coding=task.gold_row.coding, solution=task.gold_row.solution),
+            careful=read_careful(text, task.gold_row.program),
             is_failure=(qid, number) in oddities.failures,
         )
         for qid, texts in predictions.items()

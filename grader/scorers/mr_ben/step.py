@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from grader.scorers.mr_ben.stance import WITHDRAWN, WORD
 from grader.scorers.numbers import WORDS
 from grader.scorers.patterns import Pattern
 
-Solution = Sequence[str] | str
 NOT_APPLICABLE = "N/A"
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()  # noqa: SIM905
 _NUMERALS = {
@@ -36,9 +34,6 @@ _NUMBER = Pattern(
 _SECOND_STEP = Pattern(
     r"\W{0,4}?(,|&|/|\band\b|\bor\b)\s*(?:or\s+)?(?:steps?\s*)?#?(\d{1,4})(?=\W*$|\s*[.;:)\]&]|\s+(?:and|or|are|is)\b)"
 )
-_DENIED_BEFORE = Pattern(
-    r"\b(?:not|rather than|instead of|unlike|before|after|until|up to|prior to|from)\s+(?:in |at )?$"
-)
 _FINE_AFTER = Pattern(
     r"(?:\W{0,3}(?:to |and )?\d{1,4})?\W{0,3}\s*(?:is|was|are|were|seems|looks)\s+(?:also\s+|all\s+)?"
     r"(?:correct|fine|right|valid|ok)\b"
@@ -49,7 +44,6 @@ _LEAD_IN = frozenset(
         "begin it was on of original solution happens happened erroneous step made boxed text located"
     )
 )
-_FIRST_ERROR = Pattern(r"\b(?:first|earliest)\s+(?:error|mistake|incorrect|wrong|erroneous)\b[^.\n]{0,60}$")
 _FIRST_ERROR_IN_STEP = Pattern(
     r"\b(?:error|mistake|flaw|(?:incorrect|wrong) step)\b[^.\n]{0,60}?\bstep\s*#?(\d{1,4})\b"
     r"|\bstep\s*#?(\d{1,4})\s+(?:is|contains|has|makes)\s+the\s+first\s+(?:error|mistake|incorrect|wrong)\b"
@@ -69,48 +63,33 @@ def step_in_line(line: str) -> str | None:
     """Read one lower-case line that names a step: "step 3: ...", "3.", "the third step", "n/a", "第三步".
 
     In this order: no step; a number that begins the line; the last step, if the first is withdrawn; the first one, if
-    only words such as "the error is in" are before it; the only step that is called the first error; the only step.
-    "Not step 2" and "step 2 is correct" name no step.
+    only words such as "the error is in" are before it. "Not step 2" and "step 2 is correct" name no step.
     """
     if NO_STEP.match(line):
         return NOT_APPLICABLE
     line = _NUMERAL.sub(lambda m: _NUMERALS.get(m[0], m[0]), line)
     if number := _NUMBER.match(line):
         return _first_of_several(number, line)
-    steps = [
-        match
-        for match in _STEP.finditer(line)
-        if not _DENIED_BEFORE.search(line, max(0, match.start() - _REACH), match.start())
-        and not _FINE_AFTER.match(line, match.end())
-    ]
+    steps = [match for match in _STEP.finditer(line) if not _FINE_AFTER.match(line, match.end())]
     if not steps:
         return None
     if len(steps) > 1 and WITHDRAWN.search(line, steps[0].end(), steps[-1].start()):
         return _number(steps[-1])
-    if _LEAD_IN.issuperset(WORD.findall(line, 0, steps[0].start())):
-        return _first_of_several(steps[0], line)
-    first_errors = [match for match in steps if _FIRST_ERROR.search(line, 0, match.start())]
-    return _only_number(first_errors) or _only_number(steps)
-
-
-_REACH = 24
-"""Characters before a step in which a denial is searched: the longest is "rather than at "."""
+    begins_line = _LEAD_IN.issuperset(WORD.findall(line, 0, steps[0].start()))
+    return _first_of_several(steps[0], line) if begins_line else None
 
 
 def step_in_prose(text: str) -> str | None:
     """Return the step in which a lower-case text without headings finds the first error, else the first wrong step."""
-    first_error = _only_number([*_FIRST_ERROR_IN_STEP.finditer(text)])
-    return first_error or next(map(_number, _WRONG_STEP.finditer(text)), None)
+    first_errors = set(map(_number, _FIRST_ERROR_IN_STEP.finditer(text)))
+    if len(first_errors) == 1:
+        return first_errors.pop()
+    return next(map(_number, _WRONG_STEP.finditer(text)), None)
 
 
 def _number(match: re.Match[str]) -> str:
     """Return the number in whichever group of a pattern has one."""
     return step_number(next(filter(None, match.groups())))
-
-
-def _only_number(matches: Sequence[re.Match[str]]) -> str | None:
-    numbers = set(map(_number, matches))
-    return numbers.pop() if len(numbers) == 1 else None
 
 
 def _first_of_several(first: re.Match[str], line: str) -> str | None:
@@ -121,26 +100,6 @@ def _first_of_several(first: re.Match[str], line: str) -> str | None:
         return number
     are_alternatives = second[1] in ("or", "/")
     return None if are_alternatives or int(second[2]) < int(number) else number
-
-
-def number_of_quoted_step(field: str, solution: Solution) -> str | None:
-    """Return the number of the only step of a solution that a field quotes: its label, else its place in the list."""
-    quotation = without_whitespace(field[:_LONGEST_QUOTATION].strip(" \t\r\n*_`\"'[]().")).lower()
-    if isinstance(solution, str) or len(quotation) < _SHORTEST_QUOTATION:
-        return None
-    indices = [index for index, step in enumerate(solution) if quotation in without_whitespace(step).lower()]
-    if len(indices) != 1:
-        return None
-    # A step can be several items of the list, of which the first has its label.
-    for step in reversed(solution[: indices[0] + 1]):
-        if label := _STEP_LABEL.match(step):
-            return _number(label)
-    return str(indices[0] + 1)
-
-
-_SHORTEST_QUOTATION, _LONGEST_QUOTATION = 16, 2000
-"""Characters: fewer can stand in a step by chance; of a longer field, only its beginning is compared."""
-_STEP_LABEL = Pattern(r"\W*step\W{0,3}(\d{1,4})\b", re.IGNORECASE)
 
 
 def without_whitespace(line: str) -> str:
@@ -161,7 +120,7 @@ _LONGEST_FIELD, _MOST_LINES = 4000, 8
 _MARKUP = " \t\r*_`\"'"
 
 
-def code_line(field: str, solution: Solution) -> str | None:
+def code_line(field: str, program: str) -> str | None:
     """Return the line of a program that a field gives: quoted, by its number, or in other words (its first line).
 
     `N/A` if it says that there is none; None if it gives only a step, or nothing.
@@ -171,20 +130,20 @@ def code_line(field: str, solution: Solution) -> str | None:
         return None
     if _NO_LINE.fullmatch(lines[0]):
         return NOT_APPLICABLE
-    program = (solution if isinstance(solution, str) else "\n".join(solution)).split("\n")
-    if quotation := _quoted_line(lines, program):
+    program_lines = program.split("\n")
+    if quotation := _quoted_line(lines, program_lines):
         return quotation
     if line_number := _LINE.fullmatch(lines[0]):
         number = int(line_number[1] or line_number[2])
-        return program[number - 1].strip() or None if 0 < number <= len(program) else None
+        return program_lines[number - 1].strip() or None if 0 < number <= len(program_lines) else None
     first_line = lines[0].strip(_MARKUP)
     return None if _STEP_ONLY.fullmatch(first_line) or not any(map(str.isalnum, first_line)) else first_line
 
 
-def _quoted_line(field_lines: list[str], program: list[str]) -> str | None:
+def _quoted_line(field_lines: list[str], program_lines: list[str]) -> str | None:
     """Return the program's line that a line of the field quotes, alone or in backticks; the longest if several fit."""
     # Of lines that differ only in whitespace, the first one stays.
-    originals = {without_whitespace(line): line.strip() for line in reversed(program) if line.strip()}
+    originals = {without_whitespace(line): line.strip() for line in reversed(program_lines) if line.strip()}
     for line in field_lines:
         span = _IN_BACKTICKS.search(line)
         candidates = (line, span[2]) if span else (line,)

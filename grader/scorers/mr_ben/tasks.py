@@ -217,8 +217,7 @@ def _task(qid: str, row: Row) -> MrBenTask:
     gold = GoldRow(
         correct=row["Model_Solution_Correctness"] == "correct",
         step=str(row["Model_Solution_First_Error_Step"]),
-        coding=row[SUBJECT] == "coding",
-        solution=row["Model_Solution_Steps"],
+        program=plain(row["Model_Solution_Steps"]) if row[SUBJECT] == "coding" else None,
     )
     step = gold.step.strip()
     error_in_words = f"first error in step {step}" if step else "the data name no error step"

@@ -16,13 +16,11 @@ from tests.scorers.mr_ben.made import PROGRAM, full_response
 from tests.tables import each
 
 
-def test_steps_match_forgives_whitespace_and_a_missing_comment_in_code() -> None:
-    gold = GoldRow(correct=False, step="    if y > 3:  # big", coding=True, solution=PROGRAM)
+def test_steps_match_forgives_only_whitespace_in_code() -> None:
+    gold = GoldRow(correct=False, step="    if y > 3:  # big", program=PROGRAM)
     assert steps_match("if y>3: # big", gold)
-    assert steps_match("if y > 3:", gold)
-    assert not steps_match("if y > 4:  # big", gold)
-    assert not steps_match("return x", GoldRow(correct=False, step="return x  # again", coding=True, solution=PROGRAM))
-    assert not steps_match("", GoldRow(correct=False, step="   ", coding=True))
+    assert not steps_match("if y > 3:", gold)
+    assert not steps_match("", GoldRow(correct=False, step="   ", program=""))
     assert steps_match("3", GoldRow(correct=False, step="3"))
     assert not steps_match("N/A", GoldRow(correct=False, step="3"))
 
@@ -36,16 +34,18 @@ def test_steps_match_forgives_whitespace_and_a_missing_comment_in_code() -> None
         (GoldRow(correct=False, step="3"), full_response("incorrect", "Step 2"), False, False),
         (GoldRow(correct=False, step="3"), full_response("incorrect", "Step 3", "N/A"), True, False),
         (GoldRow(correct=True, step="N/A"), full_response("incorrect", "Step 3"), False, False),
-        (GoldRow(correct=False, step="x = 1", coding=True), full_response("incorrect", "y = 2"), True, True),
-        (GoldRow(correct=False, step="x = 1", coding=True), full_response("correct", "N/A", "N/A"), False, False),
+        (GoldRow(correct=False, step="x = 1", program=""), full_response("incorrect", "y = 2"), True, True),
+        (GoldRow(correct=False, step="x = 1", program=""), full_response("correct", "N/A", "N/A"), False, False),
     ],
 )
 def test_the_judge_is_asked_only_where_it_can_matter(gold: GoldRow, text: str, official: bool, careful: bool) -> None:
     assert needs_judge_official(gold, read_official(text)) is official
-    assert needs_judge_careful(gold, read_careful(text, coding=gold.coding)) is careful
+    assert needs_judge_careful(gold, read_careful(text, gold.program)) is careful
 
 
-STEP, CODE, EMPTY = (GoldRow(correct=False, step=step, coding=step != "3") for step in ("3", "x = 1", ""))
+STEP, CODE, EMPTY = (
+    GoldRow(correct=False, step=step, program=None if step == "3" else "") for step in ("3", "x = 1", "")
+)
 JUDGED = "Step-by-Step Reasoning: x\nStudent Error Reason Analysis: y\nFinal Decision: {}"
 
 
@@ -70,7 +70,7 @@ def test_credit_and_the_kind_of_difference(
     kind: str,
 ) -> None:
     replied = None if reply is None else JUDGED.format(reply)
-    readings = read_official(full_response(*text)), read_careful(full_response(*text), coding=gold.coding)
+    readings = read_official(full_response(*text)), read_careful(full_response(*text), gold.program)
     decision = None if replied is None else careful_decision(replied)
     assert credit_official(gold, readings[0], replied) == Credit(*official)
     assert credit_careful(gold, readings[1], decision) == Credit(*careful)
@@ -80,6 +80,4 @@ def test_credit_and_the_kind_of_difference(
 def test_an_unparsable_reply_is_no_credit_officially_and_unscored_carefully() -> None:
     row, text = GoldRow(correct=False, step="3"), full_response("incorrect", "Step 3")
     assert credit_official(row, read_official(text), "Hm.") == Credit(step=True, reason=False)
-    assert credit_careful(row, read_careful(text, coding=False), careful_decision("Hm.")) == Credit(
-        step=True, reason=None
-    )
+    assert credit_careful(row, read_careful(text), careful_decision("Hm.")) == Credit(step=True, reason=None)
