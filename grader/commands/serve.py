@@ -54,7 +54,7 @@ def _read_token(file: Path | None) -> str:
     if file is None:
         return os.environ.get(TOKEN, "").strip()
     try:
-        return read_user_file(file, say).decode().strip()
+        return read_user_file(file).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"--token-file {file}: {why}") from error

@@ -10,6 +10,7 @@ import msgspec
 from grader.data import download
 from grader.data.tables import DataTable, cell
 from grader.errors import DataUnavailableError, InputError
+from grader.files.user_files import read_input
 
 if TYPE_CHECKING:
     from grader.benchmark import Benchmark
@@ -59,8 +60,6 @@ def _answers_file(benchmark: Benchmark, split: str, data_path: Path | None) -> P
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-    except OSError as error:
-        raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
+        return msgspec.json.decode(read_input(path), type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError([f"{path}: {error}; expected an object of answers"]) from error

@@ -10,6 +10,7 @@ import csv
 import io
 import re
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING, NoReturn
 
 from grader.data.tables import ColumnSet, DataTable, Row
@@ -137,31 +138,37 @@ def _read_table(path: Path, delimiter: str, wanted: Container[object]) -> DataTa
         raise
 
 
-class _TableReader:
-    """A reader of one table that knows the first line of each row.
+_END = "\0end of the file"
+"""A line behind the last one of a table: it is a row of its own, unless a quote is still open."""
 
-    `csv.reader` does not tell where a row begins. So it gets the lines from `_lines`, which appends them to `_text`.
-    After each row, `_take_lines` takes this row's lines from there, and moves `_line` and `_end`.
-    """
+
+class _TableReader:
+    """A reader of one table that knows the first line of each row."""
 
     def __init__(self, path: Path, file: Iterable[str], delimiter: str) -> None:
         csv.field_size_limit(min(sys.maxsize, (1 << 31) - 1))
-        self._path, self._file, self._delimiter = path, file, delimiter
-        self._text: list[str] = []
+        self._path = path
+        self._reader = csv.reader(chain(file, [_END]), delimiter=delimiter)
         self._line, self._end = 1, 0
-        """The first and the last line of the row that was taken last; (1, 0) before the header."""
+        """The first and the last line of the row that was read last; (1, 0) before the header."""
         self._problems: list[str] = []
 
     def table(self, wanted: Container[object]) -> DataTable:
         """Return the table. Raises InputError."""
-        reader = csv.reader(self._lines(), delimiter=self._delimiter)
         rows: list[Row] = []
         lines: list[int] = []
         header: list[str] = []
         try:
-            header = self._header(next(reader, None), self._take_lines())
+            header = self._header(next(self._rows()))
             columns = [(index, name) for index, name in enumerate(header) if name in wanted]
-            for cells in self._body_rows(reader):
+            for cells in self._rows():
+                if cells == [_END]:
+                    break
+                if cells and cells[-1].endswith(_END):
+                    self._add_problem(
+                        "a quote is opened here and never closed, so that the rest of the file is one cell"
+                    )
+                    break
                 # A row may leave out its last cells. If it also has several lines, a quote is probably open.
                 spans_lines = self._end > self._line
                 if len(cells) > len(header) or (spans_lines and len(cells) < len(header)):
@@ -176,50 +183,22 @@ class _TableReader:
             raise InputError(problem_lines(self._problems))
         return DataTable(rows=rows, lines=lines, columns=header)
 
-    def _lines(self) -> Iterator[str]:
-        """Yield the lines, and keep those of the row that is being read."""
-        for line in self._file:
-            self._text.append(line)
-            yield line
-
-    def _take_lines(self) -> list[str]:
-        """Return the lines of the row that was just read, and set `_line` and `_end` to their numbers."""
-        lines, self._text = self._text, []
-        self._line, self._end = self._end + 1, self._end + len(lines)
-        return lines
-
-    def _body_rows(self, reader: Iterable[list[str]]) -> Iterator[list[str]]:
-        """Yield the cells of each row below the header, after taking its lines.
-
-        If the last row ends inside of quotes, this is the one problem that is reported about it.
-        """
-        row_lines: list[str] = []
-        for cells in reader:
-            row_lines = self._take_lines()
+    def _rows(self) -> Iterator[list[str]]:
+        """Yield the cells of each row that is left, and set `_line` and `_end` to its first and last line."""
+        for cells in self._reader:
+            self._line, self._end = self._end + 1, self._reader.line_num
             yield cells
-        if self._ends_in_quotes(row_lines):
-            # Other problems of this row are consequences of the quote.
-            position = f"{self._path}:{self._line}: "
-            self._problems = [problem for problem in self._problems if not problem.startswith(position)]
-            self._add_problem("a quote is opened here and never closed, so that the rest of the file is one cell")
 
-    def _ends_in_quotes(self, lines: list[str]) -> bool:
-        """Return whether a row of these lines ends within quotes: then a delimiter behind it starts no new cell."""
-        text = "".join(lines).rstrip("\r\n")
-        cells = next(csv.reader([text], delimiter=self._delimiter), [])
-        cells_with_delimiter = next(csv.reader([text + self._delimiter], delimiter=self._delimiter), [])
-        return bool(text) and cells_with_delimiter != [*cells, ""]
-
-    def _header(self, header: list[str] | None, lines: list[str]) -> list[str]:
+    def _header(self, header: list[str]) -> list[str]:
         """Return the column names, of which no two are equal; raises InputError for a line that cannot be a header."""
-        if header is None:
+        if header == [_END]:
             _refuse_empty(self._path)
         if not any(header):
             self._refuse("the line is blank, but should name the columns")
-        if self._ends_in_quotes(lines):
+        if header[-1].endswith(_END):
             self._refuse("a quote is opened in the names of the columns and never closed")
-        if len(lines) > 1:
-            self._refuse(f"the names of the columns end on line {len(lines)}: is a quote opened and not closed?")
+        if self._end > 1:
+            self._refuse(f"the names of the columns end on line {self._end}: is a quote opened and not closed?")
         for name in dict.fromkeys(header):
             numbers = [str(number) for number, other in enumerate(header, 1) if other == name]
             if name and len(numbers) > 1:

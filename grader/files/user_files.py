@@ -1,20 +1,17 @@
-"""Reading of a file that the user named: it may be a device or a pipe, and compressed."""
+"""Reading of a file that the user named: it may be a device, and compressed."""
 
 from __future__ import annotations
 
 import errno
 import gzip
 import io
-import logging
 import os
 import stat
 import zlib
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from grader.errors import InputError
 
 UNPACKED_LIMIT = 2 << 30
 """Maximum unpacked size of a compressed file, in bytes: a few megabytes of gzip can claim gigabytes."""
@@ -23,8 +20,6 @@ _ZIP = b"PK\x03\x04"
 _CHUNK_BYTES = 4 << 20
 _MAX_NEIGHBOURS = 2000
 """At most so many files beside a missing one are looked at, because a folder may have millions."""
-SILENCE_MILLISECONDS = 1000
-"""After so long without a byte from a pipe, the user is told what is waited for."""
 
 
 def real_path(path: Path) -> Path:
@@ -45,38 +40,20 @@ def similar_file_hint(path: Path) -> str:
     return f"; did you mean {path.with_name(similar[0])}?" if similar else ""
 
 
-def read_user_file(path: Path, notify: Callable[[str], object] | None = None) -> bytes:
-    """Return a file's bytes. Raises OSError, also for a device.
-
-    `notify` gets a line while this waits for a pipe to which nobody writes; None: the line is logged.
-    """
+def read_user_file(path: Path) -> bytes:
+    """Return a file's bytes. Raises OSError, also for a device, which may have no end."""
     mode = path.stat().st_mode
-    if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not _is_terminal(path)):
+    if stat.S_ISBLK(mode) or stat.S_ISCHR(mode):
         raise OSError(errno.EINVAL, "it is a device, which may have no end; name a file", str(path))
-    if stat.S_ISFIFO(mode):
-        return _read_pipe(path, notify or logging.getLogger(__name__).warning)
     return path.read_bytes()
 
 
-def _is_terminal(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.isatty()
-
-
-def _read_pipe(path: Path, notify: Callable[[str], object]) -> bytes:
-    """Return what is written to a pipe. `notify` gets a line if no writer comes: the wait would look like a hang."""
-    import select
-
-    # With O_NONBLOCK, opening does not wait for a writer.
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    with os.fdopen(handle, "rb") as file:
-        poll = select.poll()
-        poll.register(handle, select.POLLIN)
-        if not poll.poll(SILENCE_MILLISECONDS):
-            notify(f"Waiting for {path}: it is a pipe, and nothing has been written to it yet (Ctrl-C ends this)")
-            poll.poll()
-        os.set_blocking(handle, True)
-        return file.read()
+def read_input(path: Path) -> bytes:
+    """Return a file's bytes; raises InputError."""
+    try:
+        return read_user_file(path)
+    except OSError as error:
+        raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
 
 
 def unpack_gzip(data: bytes) -> bytes:

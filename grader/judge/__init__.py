@@ -16,7 +16,7 @@ import msgspec
 from grader.errors import InputError
 from grader.files.json_records import JsonText, Problems
 from grader.files.json_text import describe_value, render_path
-from grader.files.user_files import read_user_file
+from grader.files.user_files import read_input
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,10 +88,7 @@ def refuse_duplicates(questions: Sequence[JudgeQuestion]) -> None:
 def load_replies(path: Path) -> dict[str, str]:
     """Read a `--judge-replies` file ({qid: reply text}). Raises `InputError` with all problems."""
     problems = Problems(str(path))
-    try:
-        data = read_user_file(path)
-    except OSError as error:
-        raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
+    data = read_input(path)
     text = data.removeprefix(codecs.BOM_UTF8)
     entry = JsonText(text, problems, skipped=len(data) - len(text)).single()
     replies = entry.value if entry is not None else {}

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from grader.errors import InputError
-from grader.files.user_files import read_user_file
+from grader.files.user_files import read_input
 
 IMAGE = "\x00image\x00"
 """Marks the position of an image in a text; without it, the image is before the text."""
@@ -87,8 +87,6 @@ def render(template: str, values: Mapping[str, Any], name: str) -> str:
 def load_template(path: Path) -> str:
     """Read a file with a template, such as that of `--prompt`. Raises InputError."""
     try:
-        return read_user_file(path).decode("utf-8-sig")
-    except OSError as error:
-        raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
+        return read_input(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError([f"{path}: is not UTF-8 text (byte {error.start})"]) from error

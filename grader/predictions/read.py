@@ -54,10 +54,10 @@ _MAGIC = {
 }
 
 
-def read_bytes(path: Path, observer: Observer) -> bytes:
-    """Return a file's bytes; raises InputError. `observer` gets a message if it is a pipe that stays empty."""
+def read_bytes(path: Path) -> bytes:
+    """Return a file's bytes; raises InputError."""
     try:
-        return read_user_file(path, observer.message)
+        return read_user_file(path)
     except FileNotFoundError as error:
         if path.is_symlink():
             raise InputError([f"{path}: is a link to {path.readlink()}, which does not exist"]) from error
@@ -113,7 +113,7 @@ def read_predictions(
     path = None if str(source) == "-" else Path(source)
     observer = observer or Silent()
     label = "<stdin>" if path is None else str(source)
-    data = (stdin or sys.stdin.buffer).read() if path is None else read_bytes(path, observer)
+    data = (stdin or sys.stdin.buffer).read() if path is None else read_bytes(path)
     with _pause_garbage_collection():
         return _FileReader(label, path, data, observer, fields).result()
 

@@ -10,7 +10,7 @@ import msgspec
 
 from grader.errors import InputError, UsageError
 from grader.files.json_text import LISTED_PROBLEMS
-from grader.files.user_files import read_user_file
+from grader.files.user_files import read_input
 from grader.results import READINGS, SCHEMA, Facts, Outcome, Report, SampleResult, count_unscored
 from grader.results.provenance import Provenance
 
@@ -69,10 +69,8 @@ def read_provenance(path: Path) -> Provenance:
 def _read_head(path: Path) -> tuple[_ResultsHead, bytes]:
     """Return the head and the bytes of a results file; raises InputError for another kind of file or another schema."""
     try:
-        data = read_user_file(path)
+        data = read_input(path)
         head = msgspec.json.decode(data, type=_ResultsHead)
-    except OSError as error:
-        raise InputError([f"{path}: {error.strerror or error}"]) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _format_error(path, error) from error
     if head.schema != SCHEMA:

@@ -1,6 +1,5 @@
 """What nobody expected ends in 3 with one sentence and a file for a report, and never looks like a gate."""
 
-import json
 import os
 import re
 import resource
@@ -98,27 +97,3 @@ def test_links_in_a_circle_and_names_that_are_too_long_are_refused_before_anythi
     assert (done.returncode, "loop.json: cannot be read: Too many levels" in done.stderr) == (2, True), done.stderr
     done = grade(tmp_path / f"{'a' * 240}.json", *WORDS)
     assert (done.returncode, "File name too long; rename the prediction file" in done.stderr) == (2, True), done.stderr
-
-
-def test_a_baseline_that_is_a_pipe_says_what_it_waits_for(tmp_path: Path) -> None:
-    pipe = tmp_path / "b_results.json"
-    os.mkfifo(pipe)
-    words = (SAMPLE / "predictions.json", *WORDS, "--baseline", pipe, "--max-drop", "5", "--output-dir", tmp_path)
-    command = [sys.executable, "-m", "grader", *map(str, words)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as waiting:
-        assert f"Waiting for {pipe}: it is a pipe" in waiting.stderr.readline()
-        pipe.write_bytes(b"{}")
-        waiting.stderr.read()
-    assert waiting.returncode == 2
-
-
-def test_a_pipe_without_a_writer_says_what_it_waits_for(tmp_path: Path) -> None:
-    pipe = tmp_path / "p.json"
-    os.mkfifo(pipe)
-    command = [sys.executable, "-m", "grader", str(pipe), *map(str, WORDS)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as waiting:
-        assert f"Waiting for {pipe}: it is a pipe, and nothing has been written to it yet" in waiting.stderr.readline()
-        pipe.write_bytes((SAMPLE / "predictions.json").read_bytes())
-        waiting.stderr.read()
-    assert waiting.returncode == 0
-    assert len(json.loads((tmp_path / "p_results.json").read_text())["samples"]) == 10

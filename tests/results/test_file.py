@@ -28,7 +28,7 @@ def test_what_grading_writes_reads_back(benchmark: str, tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_no_results_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"gone\.json: No such file"):
+    with pytest.raises(InputError, match=r"gone\.json: cannot be read: No such file"):
         read_report(tmp_path / "gone.json")
     other = tmp_path / "predictions.json"
     for data in (b"[]", b"", b"\xff\xfe", b"[" * 100_000, b'{"x": ' + b"[" * 100_000, b'{"schema": "1"}'):
