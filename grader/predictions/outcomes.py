@@ -11,11 +11,11 @@ import msgspec
 from grader.files.json_text import quoted
 from grader.predictions.file import NOTHING
 from grader.predictions.reasoning import hide_reasoning
-from grader.predictions.server_failures import ServerFailure, failure_of_error, read_failure
+from grader.predictions.server_failures import read_failure, shown
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from grader.predictions.file import Ending, PredictionFile
     from grader.task import Task
@@ -54,7 +54,8 @@ class Oddities(msgspec.Struct, frozen=True, kw_only=True):
     """The model's whole output, where the prediction is what a tool made of it."""
     unfinished: frozenset[PredictionKey] = frozenset()
     """Predictions that end inside a sentence, and whose log says that they were cut off."""
-    failures: dict[PredictionKey, ServerFailure] = {}
+    failures: dict[PredictionKey, str] = {}
+    """What a failing server left in place of a prediction, on one line."""
     truncated: frozenset[PredictionKey] = frozenset()
     empty: int = 0
     """Number of predictions that are neither, and have no character but blanks."""
@@ -63,7 +64,7 @@ class Oddities(msgspec.Struct, frozen=True, kw_only=True):
         """Return notes on them for a reader of the report."""
         return [
             *_broken_notes(self.broken),
-            *_failure_notes(self.failures.values()),
+            *_failure_notes(list(self.failures.values())),
             *_truncated_notes(len(self.truncated)),
             *([EMPTY.format(counted(self.empty, "prediction"))] if self.empty else []),
         ]
@@ -76,7 +77,7 @@ def find_oddities(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]
     and it does not end as a sentence does, it is also unfinished. A failure is neither, whatever its log says.
     """
     endings = {record.qid: record.endings for record in file.records if record.endings is not None}
-    failures: dict[PredictionKey, ServerFailure] = {}
+    failures: dict[PredictionKey, str] = {}
     truncated, unfinished = set(), set()
     empty = 0
     for qid, texts in predictions.items():
@@ -117,9 +118,9 @@ def _filters_by_prediction(file: PredictionFile) -> dict[PredictionKey, str]:
     }
 
 
-def _failure(text: str, ending: Ending, task: Task) -> ServerFailure | None:
+def _failure(text: str, ending: Ending, task: Task) -> str | None:
     if not text.strip():
-        return failure_of_error(ending.error) if ending.error else None
+        return shown(ending.error) or None
     return read_failure(text, task.options.values())
 
 
@@ -146,15 +147,14 @@ def _broken_notes(broken: Mapping[str, BrokenRow]) -> list[str]:
     ]
 
 
-def _failure_notes(failures: Iterable[ServerFailure]) -> list[str]:
-    kinds = Counter(failure.kind for failure in failures)
-    if not kinds:
+def _failure_notes(failures: Sequence[str]) -> list[str]:
+    if not failures:
         return []
-    counts = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
-    subject = "1 prediction is" if kinds.total() == 1 else f"{kinds.total()} predictions are"
+    subject = "1 prediction is" if len(failures) == 1 else f"{len(failures)} predictions are"
+    usual, _ = Counter(failures).most_common(1)[0]
     return [
-        f"{subject} not an answer but the error text of a failing server ({counts}): unscored in the careful reading; "
-        "the official reading scores the text. Ask the model again for them."
+        f"{subject} not an answer but the error text of a failing server, such as {quoted(usual, 100)}: unscored in "
+        "the careful reading; the official reading scores the text. Ask the model again for them."
     ]
 
 

@@ -6,26 +6,20 @@ response. Such a text says nothing about the model, so the careful reading leave
 
 An honest answer can also mention rate limits, timeouts and errors. So a text is a failure only if all of it is one: an
 error object, an error page, or a phrase of a tool, client or server with nothing about a question behind it. Before it
-can stand words that announce an error ("[ERROR]", "API call failed:") and names of exceptions. What a failure says is
-searched for its kind only after that. Long texts are not checked. (The 170,000 published outputs that were read for
-this project have no error text of a server: their authors asked again. The texts here are from the tools' own code.)
+can stand words that announce an error ("[ERROR]", "API call failed:") and names of exceptions. Long texts are not
+checked. (The 170,000 published outputs that were read for this project have no error text of a server: their authors
+asked again. The texts here are from the tools' own code.)
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from grader.files.json_text import parse_collection
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-
-FailureKind = Literal[
-    "rate limit", "budget exceeded", "timeout", "no connection", "server error", "refused request", "request failed"
-]
 
 _MAX_CHARS = 20_000
 """Maximum length; error pages of proxies have up to about 10,000."""
@@ -34,44 +28,16 @@ _MAX_MESSAGE_CHARS = 2_000
 _MAX_SHOWN_CHARS = 160
 """Number of characters of the text that a report shows."""
 
-_MAX_STATUS_CHARS = 80
-"""A number further on can be anything, such as a port or a limit."""
-
-# --- what a known failure says ----------------------------------------------------------------------------------
-
-_CODE = re.compile(r"(?<![\w.=])[45]\d\d\b")
-_WORDS: dict[FailureKind, str] = {
-    "rate limit": (
-        r"too many requests|rate.?limit|quota|resource.?(?:has been )?exhausted|throttl|tokens per min"
-        r"|requests per min|overloaded|insufficient.balance|credits? (?:is|are) (?:depleted|too low)|high traffic"
-    ),
-    "budget exceeded": r"budget",
-    "timeout": r"(?<!connection )time.?out|timed out|deadline.?exceeded",
-    "no connection": r"connection|connect error|disconnected|getaddrinfo|name resolution|cannot connect|\[errno",
-    "server error": (
-        r"internal.?server.?error|bad gateway|service.?(?:temporarily.)?unavailable|server[_ ]?error|healthy upstream"
-        r"|server had an error|\bUNAVAILABLE\b|error code: 10\d\d"
-    ),
-    "refused request": (
-        r"context.?length|context window|invalid.?request|bad.?request|unauthori[sz]ed|api.?key|permission.?denied"
-        r"|authentication|not found"
-    ),
-}
-_KINDS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _WORDS.items()}
-"""Patterns that give the kind of a known failure. They are searched in its text, and the first match decides."""
-
-
-def _kind_in(text: str) -> FailureKind | None:
-    """Return the kind of failure that a known failure's text mentions: by the status it begins with, or by words."""
-    code = _CODE.search(text[:_MAX_STATUS_CHARS])
-    kind_by_words = next((kind for kind, pattern in _KINDS.items() if pattern.search(text)), None)
-    # Providers send 402 or 403 for exhausted credit; only the words tell it from a refused request.
-    if code is None or (code[0] in ("402", "403") and kind_by_words == "rate limit"):
-        return kind_by_words
-    by_code: dict[str, FailureKind] = {"429": "rate limit", "529": "rate limit"}
-    by_code |= dict.fromkeys(("408", "504", "524"), "timeout")
-    return by_code.get(code[0], "server error" if code[0][0] == "5" else "refused request")
-
+_WORDS = (
+    r"too many requests|rate.?limit|quota|resource.?(?:has been )?exhausted|throttl|tokens per min|requests per min"
+    r"|overloaded|insufficient.balance|credits? (?:is|are) (?:depleted|too low)|high traffic|budget|time.?out|timed out"
+    r"|deadline.?exceeded|connection|connect error|disconnected|getaddrinfo|name resolution|cannot connect|\[errno"
+    r"|internal.?server.?error|bad gateway|service.?(?:temporarily.)?unavailable|server[_ ]?error|healthy upstream"
+    r"|server had an error|\bUNAVAILABLE\b|error code: 10\d\d|context.?length|context window|invalid.?request"
+    r"|bad.?request|unauthori[sz]ed|api.?key|permission.?denied|authentication|not found"
+)
+"""What servers say of their failures."""
+_KNOWN = re.compile(rf"(?<![\w.=])[45]\d\d\b|{_WORDS}", re.IGNORECASE)
 
 # --- phrases of tools, clients and servers ----------------------------------------------------------------------
 
@@ -126,7 +92,7 @@ _STATUS = re.compile(
 """A response's status, in figures or words. An answer can begin with them, too ("Bad Gateway is shown")."""
 _REMARK = re.compile(
     r"[\W_]*(?:(?:please|try|retry|wait|slow down|attempt|after \d|giving up|skipp|traceback|limit"
-    rf"|for (?:url|quota)|e\.g\.|{'|'.join(_WORDS.values())}).*)?",
+    rf"|for (?:url|quota)|e\.g\.|{_WORDS}).*)?",
     re.DOTALL | re.IGNORECASE,
 )
 """What can follow a status: advice, or the same failure in other words; not a sentence about it."""
@@ -153,21 +119,8 @@ _ERROR_PAGE = re.compile(
 )
 
 
-class ServerFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """The error that a request returned instead of an answer."""
-
-    kind: FailureKind
-    text: str
-    """The start of the text, on one line."""
-
-    @property
-    def sentence(self) -> str:
-        """The failure as a sentence."""
-        return f"the model's server failed ({self.kind}): {self.text}"
-
-
-def read_failure(text: str, options: Collection[str] = ()) -> ServerFailure | None:
-    """Return the failure in a prediction; None if it can be a model's answer.
+def read_failure(text: str, options: Collection[str] = ()) -> str | None:
+    """Return the failure in a prediction as `shown` shows it; None if it can be a model's answer.
 
     `options` are the possible texts of an answer to this task. A prediction equal to one of them is always an answer.
     """
@@ -176,16 +129,14 @@ def read_failure(text: str, options: Collection[str] = ()) -> ServerFailure | No
     stripped = text.strip()
     if any(stripped.casefold() == option.strip().casefold() for option in options):
         return None
-    is_failure = any(map(_is_failure, _strip_prefixes(stripped)))
-    return failure_of_error(stripped) if is_failure else None
+    return shown(stripped) if any(map(_is_failure, _strip_prefixes(stripped))) else None
 
 
-def failure_of_error(error: str) -> ServerFailure:
-    """Return the failure that an error's text describes; a record can have one beside an empty prediction."""
-    stripped = error[:_MAX_CHARS].strip()
-    line = " ".join(stripped[: 4 * _MAX_SHOWN_CHARS].split())  # its blanks may be many, such as the indents of JSON
-    beginning = line if len(line) <= _MAX_SHOWN_CHARS else f"{line[:_MAX_SHOWN_CHARS]}..."
-    return ServerFailure(kind=_kind_in(stripped) or "request failed", text=beginning)
+def shown(error: str) -> str:
+    """Return the beginning of an error's text, on one line."""
+    # Its blanks may be many, such as the indents of JSON.
+    line = " ".join(error.strip()[: 4 * _MAX_SHOWN_CHARS].split())
+    return line if len(line) <= _MAX_SHOWN_CHARS else f"{line[:_MAX_SHOWN_CHARS]}..."
 
 
 def _strip_prefixes(text: str) -> Iterator[str]:
@@ -232,4 +183,4 @@ def _is_error_object(text: str) -> bool:
     if not isinstance(error, dict) or not isinstance(error.get("message"), str):
         return False
     # A model can write {"error": {"message": "no solution"}}, too: a server adds a code, or its message is known.
-    return bool({"type", "code", "status"} & error.keys()) or _kind_in(text) is not None
+    return bool({"type", "code", "status"} & error.keys()) or _KNOWN.search(text) is not None

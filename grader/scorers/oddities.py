@@ -67,7 +67,9 @@ def _with_oddities(sample: SampleResult, oddities: Oddities) -> SampleResult:
         return _with_broken_row(sample, broken)
     failure = oddities.failures.get(key)
     if failure is not None:
-        careful = Reading(outcome=Outcome.UNSCORED, credit=None, detail=failure.sentence, rule=SERVER_FAILURE)
+        careful = Reading(
+            outcome=Outcome.UNSCORED, credit=None, detail=f"the model's server failed: {failure}", rule=SERVER_FAILURE
+        )
         return msgspec.structs.replace(sample, careful=careful)
     careful = sample.careful
     if key in oddities.outputs:

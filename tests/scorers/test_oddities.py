@@ -58,7 +58,7 @@ def test_a_failing_servers_text_is_unscored_in_careful_and_stays_what_it_was_in_
     report = _run(tmp_path, benchmark, {0: {"predictions": [RATE_LIMIT]}})
     (sample,) = [s for s in report.samples if s.careful.rule == "server_failure"]
     assert sample.careful.outcome is Outcome.UNSCORED
-    assert sample.careful.detail.startswith("the model's server failed (rate limit): Error code: 429")
+    assert sample.careful.detail.startswith("the model's server failed: Error code: 429")
     assert sample.official.outcome is not Outcome.UNSCORED
     assert (report.unscored_by_reading.official, report.unscored_by_reading.careful) == (0, 1)
     headline = report.metrics[0].name
@@ -66,7 +66,7 @@ def test_a_failing_servers_text_is_unscored_in_careful_and_stays_what_it_was_in_
     low, high = careful.bounds  # type: ignore[misc]
     assert low <= careful.number <= high
     assert low < high
-    note = "1 prediction is not an answer but the error text of a failing server (rate limit 1)"
+    note = '1 prediction is not an answer but the error text of a failing server, such as "Error code: 429'
     assert any(note in n.text for n in report.notes)
 
 
@@ -75,7 +75,7 @@ def test_an_empty_prediction_with_an_error_beside_it_is_a_failure_and_one_withou
     report = _run(tmp_path, "vstar", change)
     first, second = report.samples[:2]
     assert (first.careful.outcome, second.careful.outcome) == (Outcome.UNSCORED, Outcome.NO_ANSWER)
-    assert first.careful.detail == "the model's server failed (timeout): Request timed out."
+    assert first.careful.detail == "the model's server failed: Request timed out."
 
 
 def test_a_question_with_a_lost_pass_is_in_the_bounds_alone(tmp_path: Path) -> None:
