@@ -70,13 +70,11 @@ def _print_dry_run(dry_run: DryRun, run_options: InferOptions) -> None:
         summary += f" ({dry_run.answered_requests}{more} already have a reply)"
     summary += "."
     if dry_run.first_request is not None:
-        abbreviated = "; its images are abbreviated" if dry_run.image_tokens else ""
+        abbreviated = "; its images are abbreviated" if dry_run.has_images else ""
         summary += f" The first one is above{abbreviated}."
     say(summary)
     if not dry_run.requests:
         return
-    images = f", {dry_run.image_tokens:,} of them for images" if dry_run.image_tokens else ""
-    say(f"About {dry_run.prompt_tokens:,} prompt tokens{images}: a rough estimate, servers count differently.")
     if dry_run.max_completion_tokens is not None:
         say(f"At most {dry_run.max_completion_tokens:,} completion tokens.")
     else:

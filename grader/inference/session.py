@@ -16,7 +16,7 @@ from grader.grading.inputs import make_setup
 from grader.inference import conversations, output
 from grader.inference.asking import ask_all, resume_advice
 from grader.inference.conversations import RequestSettings, TaskImages
-from grader.inference.dry_run import DryRun, estimate_run
+from grader.inference.dry_run import DryRun, describe_run
 from grader.inference.log import Log, unused_backup_path
 from grader.inference.options import InferOptions
 from grader.inference.output import InferSummary, OutputSummary, summarize
@@ -136,7 +136,7 @@ def dry_run(prepared: PreparedRun) -> DryRun:
     options, check = prepared.options, ResumeCheck(prepared.plan)
     with Log(options.log, fresh=options.fresh, writes=False, on_reply=check.compare) as log:
         check.raise_differences(options.log)
-        return estimate_run(prepared.plan, prepared.selected, log)
+        return describe_run(prepared.plan, prepared.selected, log)
 
 
 @contextlib.contextmanager

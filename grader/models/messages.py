@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from grader.data.images import UnreadableImageError, image_format, open_image
+from grader.data.images import image_format
 
 ChatRole = Literal["system", "user", "assistant"]
 
@@ -93,15 +93,6 @@ def images(messages: tuple[Message, ...]) -> list[Image]:
 def sha256(image: Image) -> str:
     """Return the hash of an image's bytes, which stands for it in records."""
     return hashlib.sha256(image.data).hexdigest()
-
-
-def image_size(data: bytes) -> tuple[int, int]:
-    """Return an image's width and height in pixels; (0, 0) if it cannot be read."""
-    try:
-        with open_image(data) as image:
-            return image.size
-    except UnreadableImageError:
-        return 0, 0
 
 
 def without_surrogates(text: str) -> str:

@@ -199,7 +199,7 @@ def test_a_dry_run_sends_and_writes_nothing_and_shows_the_first_request(tmp_path
     assert image["image_url"]["url"].startswith("data:image/png;base64,<")
     assert text["text"].startswith("What is the color of the kite?\nA. red\n")
     assert said.stderr.startswith("20 requests to m. The first one is above; its images are abbreviated.\n")
-    assert "prompt tokens" in said.stderr
+    assert "At most 320 completion tokens." in said.stderr
     with ModelServer.playing(say("A")) as server:
         assert infer(server).returncode == 0
         said = infer(server, "--dry-run")

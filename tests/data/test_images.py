@@ -13,7 +13,6 @@ import PIL.Image
 import pytest
 
 from grader.data.images import Images, Picture, UnreadableImageError, folder_of, open_image
-from grader.models import messages
 from grader.scorers import declarations
 from grader.task import Task
 from tests.tables import each
@@ -76,7 +75,6 @@ def test_no_decoder_but_those_that_benchmarks_need_is_asked(kind: str) -> None:
     """Pillow gives EPS to Ghostscript, a program that runs what the image says."""
     out = io.BytesIO()
     PIL.Image.new("RGB", (30, 20)).save(out, kind)
-    assert messages.image_size(out.getvalue()) == (0, 0)
     with pytest.raises(UnreadableImageError), open_image(out.getvalue()) as image:
         image.load()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import InputError
-from grader.models.messages import Image, image_size, images, message, plain_text, user, wire
+from grader.models.messages import Image, images, message, plain_text, user, wire
 from grader.models.prompt import load_template, render
 from tests.models.made import PIXEL
 from tests.tables import each
@@ -27,10 +27,6 @@ def test_an_image_is_sent_as_the_bytes_it_has_and_where_it_stands() -> None:
 )
 def test_the_bytes_tell_the_media_type(data: bytes, media_type: str) -> None:
     assert Image(data=data).media_type == media_type
-
-
-def test_an_images_size_is_read_from_its_bytes() -> None:
-    assert (image_size(PIXEL), image_size(b"no image")) == ((3, 2), (0, 0))
 
 
 def test_the_text_of_one_message_is_recorded_as_it_is_and_several_with_their_roles() -> None:
