@@ -13,9 +13,9 @@ import msgspec
 import pytest
 import yaml
 
+from grader.files.compact_json import encode_indented
 from grader.predictions.read import read_predictions
 from grader.results import Note, Outcome, Part, Report
-from grader.results.file import encode_report
 from tests.conftest import ROOT
 from tests.made_runs import BENCHMARKS, of_sample
 
@@ -28,7 +28,7 @@ def run(script: str, report: Report, folder: Path, *words: str, site: Path | Non
     predictions = BENCHMARKS / report.benchmark / "sample" / "predictions.json"
     (folder / "predictions.json").write_bytes(predictions.read_bytes())
     results = folder / "predictions_results.json"
-    results.write_bytes(encode_report(report))
+    results.write_bytes(encode_indented(report))
     path = os.pathsep.join(str(one) for one in (site, ROOT) if one is not None)
     command = [sys.executable, ROOT / "examples" / f"{script}.py", results, *words]
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, check=False)

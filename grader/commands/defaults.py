@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import tomllib
 from pathlib import Path
@@ -119,7 +120,7 @@ def _read_options_table(path: Path, *, is_shared: bool) -> dict[str, Any] | None
     """
     errors = "replace" if is_shared else "strict"
     try:
-        text = path.read_bytes().removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors=errors)
+        text = path.read_bytes().removeprefix(codecs.BOM_UTF8).decode("utf-8", errors=errors)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:

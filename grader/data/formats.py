@@ -6,6 +6,7 @@ wrong answers. So duplicates are refused, as in prediction files.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import datasets
-
-_BOM = b"\xef\xbb\xbf"
 
 
 def read(path: Path, wanted: ColumnSet, split: str = "") -> DataTable:  # noqa: PLR0911 - one line a format
@@ -71,7 +70,7 @@ def column_names(path: Path) -> list[str]:
 def _read_json(path: Path, *, is_lines: bool) -> DataTable:
     """Read JSON Lines, or one list of objects. Raises InputError."""
     raw = _bytes(path)
-    data = raw.removeprefix(_BOM)
+    data = raw.removeprefix(codecs.BOM_UTF8)
     if not data.strip(BLANK):
         _refuse_empty(path)
     problems = Problems(str(path))

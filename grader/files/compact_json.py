@@ -26,6 +26,11 @@ def encode(value: object, *, sort_keys: bool = False) -> bytes:
         return json.dumps(msgspec.to_builtins(value), separators=(",", ":"), sort_keys=sort_keys).encode()
 
 
+def encode_indented(value: object) -> bytes:
+    """Return a value as JSON for people too: a line each part, and a line break at the end."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+
+
 def decode(data: bytes, *, replace_lone_surrogates: bool = False) -> Any:
     """Return the value of a JSON text; raises ValueError or RecursionError.
 

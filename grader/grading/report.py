@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.data.tables import Rows
+from grader.files.compact_json import encode_indented
 from grader.files.replacing import replacing
 from grader.grading.inputs import accepted_options
 from grader.predictions.fields import as_mapping
 from grader.predictions.file import PredictionFile
 from grader.resources import version
 from grader.results import Note, Provenance, Report, count_unscored
-from grader.results.file import encode_report
 from grader.results.outputs import results_path
 from grader.scorers import aggregates
 from grader.scorers.means import METHOD
@@ -48,7 +48,7 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
         path = results_path(self.stem)
         with replacing(path) as file:
             # Both files or none: this one replaces the old one only after the other is written.
-            file.write(encode_report(self.report))
+            file.write(encode_indented(self.report))
             file.flush()
             written = [self.write_scorer_file(self.stem)] if self.write_scorer_file is not None else []
         return [*written, path]

@@ -38,8 +38,6 @@ class JudgeReply(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str | None
     """A reply that `accept` accepted, unchanged; None makes the item unscored."""
-    tries: int = 0
-    """Number of replies requested in this run (a request repeated after a network failure is one try)."""
     cached: bool = False
     """Whether the reply is from an earlier run, or from an equal question of this run, without a request."""
     error: str = ""
@@ -74,8 +72,8 @@ class RecordedJudge:
         if text is None:
             return JudgeReply(text=None, error="no recorded reply")
         if not question.accept(text):
-            return JudgeReply(text=None, tries=1, error="the recorded reply cannot be read", unreadable=text)
-        return JudgeReply(text=text, tries=1)
+            return JudgeReply(text=None, error="the recorded reply cannot be read", unreadable=text)
+        return JudgeReply(text=text)
 
 
 def refuse_duplicates(questions: Sequence[JudgeQuestion]) -> None:

@@ -206,7 +206,7 @@ class OpenAIJudge:
     def _answer(self, question: JudgeQuestion) -> JudgeReply:
         """Ask, with varying temperature, until a reply is readable; only a readable reply is stored."""
         last_text, why = "", ""
-        for number, temperature in enumerate(self._temperatures, start=1):
+        for temperature in self._temperatures:
             request = Request(
                 qid=question.qid, messages=(user(question.prompt),), settings={"temperature": temperature}
             )
@@ -219,18 +219,15 @@ class OpenAIJudge:
             # `Model` has repeated a failed request itself. Only a completion without an answer is asked for again.
             has_failed = record.content is None and not record.finish_reason
             if has_failed:
-                # Nothing was sent if the server has been given up.
-                tries = number if record.attempts else number - 1
-                return JudgeReply(text=None, tries=tries, error=record.error or "", unreadable=last_text or None)
+                return JudgeReply(text=None, error=record.error or "", unreadable=last_text or None)
             last_text = split_reasoning(record.content or "")[0][:_REPLY_LIMIT]
             why = f"the last was {one_line(last_text, 120)!r}" if last_text else f"the last time, {record.error}"
             if last_text.strip() and question.accept(last_text):
                 if self._cache is not None:
                     self._cache.keep_reply(self._key(question), last_text)
-                return JudgeReply(text=last_text, tries=number)
-        return JudgeReply(
-            text=None, tries=number, error=f"{_NOT_READABLE} in {number} tries; {why}", unreadable=last_text or None
-        )
+                return JudgeReply(text=last_text)
+        error = f"{_NOT_READABLE} in {len(self._temperatures)} tries; {why}"
+        return JudgeReply(text=None, error=error, unreadable=last_text or None)
 
 
 _NOT_READABLE = "no readable reply"

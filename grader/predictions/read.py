@@ -15,6 +15,7 @@ Decisions that can affect metrics:
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gc
 import sys
@@ -81,7 +82,6 @@ def bytes_problem(data: bytes) -> str:
     return ""
 
 
-_BOM = b"\xef\xbb\xbf"
 _ADVICE_ON_TEXTS = "; if these are the replies in the order of the data: --fields id=#"
 _NUMBERED = "The log's row numbers ({}) are used as qids, because it does not name the questions"
 _NOT_UNIQUE = "The log's row numbers ({}) are used as qids, because several of its questions have the same id"
@@ -199,7 +199,7 @@ class _FileReader:
         self._is_workbook = is_zip(data)
         if self._is_workbook or data.startswith(tables.PARQUET):
             return self._table_entries()
-        data = data.removeprefix(_BOM)
+        data = data.removeprefix(codecs.BOM_UTF8)
         if reason := bytes_problem(data):
             raise self._file_error(reason)
         head = data.lstrip(BLANK)[:4096]

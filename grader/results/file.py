@@ -1,4 +1,4 @@
-"""Writing, reading and checking of results files."""
+"""Reading and checking of results files."""
 
 from __future__ import annotations
 
@@ -22,11 +22,6 @@ FactTypes = Callable[[str], tuple[type[Facts], type[Facts]]]
 _AGAIN = "; grade the predictions again"
 _FULL_CREDIT = (Outcome.PASSED, Outcome.CORRECT)
 """The outcomes with full credit; others have none, or a part."""
-
-
-def encode_report(report: Report) -> bytes:
-    """Return the results file's bytes (UTF-8 JSON, indented, newline-terminated)."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n"
 
 
 class _ResultsHead(msgspec.Struct):

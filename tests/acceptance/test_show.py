@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from grader.cli import run
+from grader.files.compact_json import encode_indented
 from grader.reports.views import run as view
 from grader.results import Calls, FirstDifference, Outcome, Report
-from grader.results.file import encode_report
 from grader.scorers.execution.facts import ExecutionFacts
 from grader.scorers.registry import scorer_of
 from tests.acceptance.command import grade
@@ -52,7 +52,7 @@ def test_a_results_file_in_place_of_a_benchmark_is_told_how_its_samples_are_show
 
 def write(report: Report, folder: Path) -> None:
     whole = msgspec.structs.replace(report, metrics=scorer_of(report).metrics(report))
-    (folder / "a_results.json").write_bytes(encode_report(whole))
+    (folder / "a_results.json").write_bytes(encode_indented(whole))
 
 
 def test_a_multiple_choice_sample_shows_both_verdicts_the_rules_and_the_output(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ class TestAsking:
         with ModelServer.playing(say("B")) as server, judge(server) as it:
             replies = it.ask([question()])
             cost = it.provenance()
-        assert replies == {"q1": JudgeReply(text="B", tries=1)}
+        assert replies == {"q1": JudgeReply(text="B")}
         (asked,) = server.asked
         assert asked.path == "/v1/chat/completions"
         assert asked.body == {"model": "m", "messages": [{"role": "user", "content": "prompt of q1"}], "temperature": 0}
@@ -51,9 +51,9 @@ class TestAsking:
         with ModelServer.playing(say("A"), say("B")) as server, judge(server) as it:
             replies = it.ask(prompts)
         assert replies == {
-            "a": JudgeReply(text="A", tries=1),
+            "a": JudgeReply(text="A"),
             "b": JudgeReply(text="A", cached=True),
-            "c": JudgeReply(text="B", tries=1),
+            "c": JudgeReply(text="B"),
         }
 
     def test_a_model_that_takes_no_temperature_is_asked_without(self) -> None:
@@ -77,13 +77,13 @@ class TestUnreadableReplies:
         assert (cost.calls, cost.failed, cost.unreadable) == (3, 1, 1)
         assert (cost.prompt_tokens, cost.completion_tokens) == (33, 6)
         error = "no readable reply in 3 tries; the last was 'who knows'"
-        assert replies == {"q1": JudgeReply(text=None, tries=3, error=error, unreadable="who\nknows")}
+        assert replies == {"q1": JudgeReply(text=None, error=error, unreadable="who\nknows")}
         assert [asked.temperature for asked in server.asked] == [0.0, 0.5, 1.0]
 
     @pytest.mark.parametrize("empty", [say(None), say("  "), say(None, reasoning="hm"), say("", finish="length")])
     def test_an_empty_reply_is_unreadable_whatever_accept_says(self, empty: Action) -> None:
         with ModelServer.playing(empty, say("A")) as server, judge(server) as it:
-            assert it.ask([question(accept=lambda text: True)])["q1"] == JudgeReply(text="A", tries=2)
+            assert it.ask([question(accept=lambda text: True)])["q1"] == JudgeReply(text="A")
 
 
 class TestCache:

@@ -93,8 +93,8 @@ class TestRecordedJudge:
     def test_it_answers_what_was_recorded_and_says_what_was_not(self) -> None:
         it = RecordedJudge({"q0": "A", "q1": "hm"})
         assert it.ask(questions(3)) == {
-            "q0": JudgeReply(text="A", tries=1),
-            "q1": JudgeReply(text=None, tries=1, error="the recorded reply cannot be read", unreadable="hm"),
+            "q0": JudgeReply(text="A"),
+            "q1": JudgeReply(text=None, error="the recorded reply cannot be read", unreadable="hm"),
             "q2": JudgeReply(text=None, error="no recorded reply"),
         }
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from grader.errors import InputError, UsageError
+from grader.files.compact_json import encode_indented
 from grader.results import Report, UnscoredCounts
 from grader.results import file as results_file
-from grader.results.file import encode_report
 from grader.scorers.registry import fact_types
 from tests.made_runs import SAMPLES, choice, mr_ben, of_sample, report, sample
 
@@ -22,9 +22,9 @@ def read_report(path: Path) -> Report:
 @pytest.mark.parametrize("benchmark", SAMPLES)
 def test_what_grading_writes_reads_back(benchmark: str, tmp_path: Path) -> None:
     path = tmp_path / "x_results.json"
-    path.write_bytes(encode_report(of_sample(benchmark)))
+    path.write_bytes(encode_indented(of_sample(benchmark)))
     assert read_report(path) == of_sample(benchmark)
-    assert encode_report(read_report(path)) == path.read_bytes()
+    assert encode_indented(read_report(path)) == path.read_bytes()
 
 
 def test_a_file_that_is_no_results_file_is_named(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_a_file_that_is_no_results_file_is_named(tmp_path: Path) -> None:
             read_report(other)
 
 
-@pytest.mark.parametrize("data", [encode_report(choice([True], schema=2)), b'{"schema": 2, "runs": []}'])
+@pytest.mark.parametrize("data", [encode_indented(choice([True], schema=2)), b'{"schema": 2, "runs": []}'])
 def test_another_schema_is_said_to_be_one(data: bytes, tmp_path: Path) -> None:
     later = tmp_path / "later_results.json"
     later.write_bytes(data)
@@ -48,13 +48,13 @@ def test_another_schema_is_said_to_be_one(data: bytes, tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
-    path, whole = tmp_path / "a_results.json", encode_report(choice([True]))
+    path, whole = tmp_path / "a_results.json", encode_indented(choice([True]))
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(
         InputError, match=r"a_results\.json: not a results file .*truncated.*grade the predictions again$"
     ):
         read_report(path)
-    path.write_bytes(encode_report(choice([True], scorer="mine")))
+    path.write_bytes(encode_indented(choice([True], scorer="mine")))
     with pytest.raises(UsageError, match=r"a_results\.json: scoring = 'mine': unknown scorer"):
         read_report(path)
 
@@ -75,7 +75,7 @@ def test_a_file_that_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> 
 def test_a_file_that_was_changed_by_hand_is_refused(
     change: Callable[[dict[str, Any]], object], message: str, tmp_path: Path
 ) -> None:
-    made = json.loads(encode_report(choice([True, False])))
+    made = json.loads(encode_indented(choice([True, False])))
     change(made)
     path = tmp_path / "x_results.json"
     path.write_text(json.dumps(made))
@@ -100,7 +100,7 @@ def test_a_file_that_was_changed_by_hand_is_refused(
 def test_what_a_scorer_keeps_about_a_sample_is_checked_when_the_file_is_read(
     change: Callable[[dict[str, Any]], object], message: str, tmp_path: Path
 ) -> None:
-    made = json.loads(encode_report(mr_ben([("s", "q", True, True, True, True)])))
+    made = json.loads(encode_indented(mr_ben([("s", "q", True, True, True, True)])))
     change(made["samples"][0]["extra"])
     path = tmp_path / "x_results.json"
     path.write_text(json.dumps(made))
@@ -111,13 +111,13 @@ def test_what_a_scorer_keeps_about_a_sample_is_checked_when_the_file_is_read(
 @pytest.mark.parametrize("asked", [{"f1_of": ["area=a"]}, {"f1_of": ["a", "b", "c"]}, {"k": [0]}])
 def test_a_file_that_asks_for_a_metric_that_cannot_be_is_refused(asked: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "x_results.json"
-    path.write_text(json.dumps(json.loads(encode_report(choice([True, False]))) | {"aggregation": asked}))
+    path.write_text(json.dumps(json.loads(encode_indented(choice([True, False]))) | {"aggregation": asked}))
     with pytest.raises(InputError, match="f1_of needs two groups, and each k is at least 1"):
         read_report(path)
 
 
 def test_a_sample_without_what_its_metrics_are_made_of_is_refused(tmp_path: Path) -> None:
-    made = json.loads(encode_report(mr_ben([("s", "q", True, True, True, True)])))
+    made = json.loads(encode_indented(mr_ben([("s", "q", True, True, True, True)])))
     del made["samples"][0]["extra"]
     path = tmp_path / "x_results.json"
     path.write_text(json.dumps(made))
@@ -131,6 +131,6 @@ def test_a_sample_without_what_its_metrics_are_made_of_is_refused(tmp_path: Path
 def test_what_is_unscored_is_counted_by_reading_and_survives_writing(tmp_path: Path) -> None:
     made = report([sample("a", "unscored", official="correct"), sample("b", "unscored"), sample("c", "correct")])
     path = tmp_path / "x_results.json"
-    path.write_bytes(encode_report(made))
+    path.write_bytes(encode_indented(made))
     again = read_report(path)
     assert (again.unscored, again.unscored_by_reading) == (2, UnscoredCounts(official=1, careful=2))

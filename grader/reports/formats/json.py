@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
+from grader.files.compact_json import encode_indented
 
 if TYPE_CHECKING:
     from grader.reports.document import Document
@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 
 def make(document: Document) -> bytes:
     """Return the record itself."""
-    return msgspec.json.format(msgspec.json.encode(document.data()), indent=1) + b"\n"
+    return encode_indented(document.data())
