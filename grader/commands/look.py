@@ -72,9 +72,9 @@ def _splits_and_protocols(benchmark: Benchmark) -> tuple[str, str]:
 @click.command("show", short_help="Show a task, or the settings of a benchmark.")
 @click.argument("benchmark", metavar="[ID|DIR]", required=False)
 @click.argument("qid", metavar="[QID]", required=False)
-@click.option("--split", metavar="S", help="Split of the benchmark.")
+@options.SPLIT
 @click.option("--data", type=options.PATH, metavar="PATH", help="Local copy of the data.")
-@click.option("--protocol", metavar="P", help="Version of the official scorer.")
+@options.PROTOCOL
 @click.option("--results", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
               help="Show a graded sample of this results file instead of the data.")  # fmt: skip
 @click.option("--sample", type=click.IntRange(0), metavar="N", help="With --results: the sample (default: 0).")

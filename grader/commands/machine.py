@@ -14,13 +14,12 @@ from grader.errors import InfrastructureError, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
-                        show_default=True, help="Where untrusted code would run.")  # fmt: skip
+_SANDBOX = options.sandbox_option("Where untrusted code would run.")
 
 
 @click.command("fetch", short_help="Download the data of a benchmark.")
 @click.argument("benchmark", metavar="ID|DIR")
-@click.option("--split", metavar="S", help="Split of the benchmark.")
+@options.SPLIT
 @click.option("--protocol", metavar="P", help="Version of the official scorer: some versions have their own data set.")
 def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> None:
     """Download a benchmark's data, so that grading and inference need no --data.
@@ -158,8 +157,7 @@ FAILS = (
               help="Benchmark, or a folder with a benchmark.toml. Default: all built-in benchmarks.")  # fmt: skip
 @click.option("--data", type=options.PATH, metavar="PATH",
               help="Local copy of the data: its reference solutions must pass.")  # fmt: skip
-@click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto", show_default=True,
-              help="Where untrusted code runs; auto: in every sandbox that this machine has, in turn.")  # fmt: skip
+@options.sandbox_option("Where untrusted code runs; auto: in every sandbox that this machine has, in turn.")
 def selftest_command(*, benchmark: str | None, data: Path | None, sandbox: Any) -> int:
     """Check that this machine grades correctly: grade the built-in samples, and compare every outcome.
 

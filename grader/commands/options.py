@@ -93,11 +93,16 @@ def combine(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _C
     return add
 
 
+def sandbox_option(meaning: str) -> Callable[[_Command], _Command]:
+    """Return `--sandbox` with this help."""
+    sandboxes = click.Choice(["auto", "docker", "bubblewrap"])
+    return click.option("--sandbox", type=sandboxes, default="auto", show_default=True, help=meaning)
+
+
 # fmt: off
-_SPLIT = click.option("--split", metavar="S", help="Split of the benchmark.")
-_PROTOCOL = click.option("--protocol", metavar="P", help="Version of the official scorer.")
-_SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
-             show_default=True, help="Where untrusted code runs; auto: Docker if an engine answers, else bubblewrap.")
+SPLIT = click.option("--split", metavar="S", help="Split of the benchmark.")
+PROTOCOL = click.option("--protocol", metavar="P", help="Version of the official scorer.")
+_SANDBOX = sandbox_option("Where untrusted code runs; auto: Docker if an engine answers, else bubblewrap.")
 _RUNTIME = click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc.")
 _LIMITS = combine(
     click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N",
@@ -122,12 +127,12 @@ MISSING = click.option("--missing", type=click.Choice(["error", "wrong", "skip"]
 _DATA = combine(
     click.option("-b", "--benchmark", default="humaneval-v", show_default=True, metavar="ID|DIR",
                  shell_complete=complete_benchmarks, help="Benchmark, or a folder with a benchmark.toml."),
-    _SPLIT,
+    SPLIT,
     click.option("--data", type=PATH, metavar="PATH",
                  help="Local copy of the data (JSON Lines, JSON, TSV, CSV, .xlsx, parquet, `datasets` folder)."),
 )
 
-data_options = combine(_DATA, _PROTOCOL)
+data_options = combine(_DATA, PROTOCOL)
 """The benchmark and its data."""
 
 date_options = combine(

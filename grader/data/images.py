@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import base64
-import io
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.files.json_text import parse_collection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    import PIL.Image
+    from collections.abc import Mapping
 
     from grader.benchmark import Benchmark
     from grader.task import Task
@@ -37,28 +33,11 @@ _MAGIC = {
 _MAGIC_LENGTH = 12
 
 
-class UnreadableImageError(Exception):
-    """Raised for bytes that are not an image, or not a whole one."""
-
-
 def image_format(data: bytes) -> str:
     """Return the one of `FORMATS` that an image's first bytes announce; empty if they announce none."""
     if data[:4] == b"RIFF" and data[8:_MAGIC_LENGTH] == b"WEBP":
         return "WEBP"
     return next((name for magic, name in _MAGIC.items() if data.startswith(magic)), "")
-
-
-@contextmanager
-def open_image(picture: Picture) -> Iterator[PIL.Image.Image]:
-    """Open an image to decode it in the block. Raises UnreadableImageError for any error of Pillow there."""
-    import PIL.Image
-
-    # A decoder can raise any error for untrusted bytes. Then there is no image.
-    try:
-        with PIL.Image.open(io.BytesIO(picture) if isinstance(picture, bytes) else picture, formats=FORMATS) as image:
-            yield image
-    except Exception as error:
-        raise UnreadableImageError(str(error) or type(error).__name__) from error
 
 
 class Images:

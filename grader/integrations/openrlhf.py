@@ -38,6 +38,8 @@ def _tensor(values: list[float]) -> Any:
 
 MIN_OVERLAP = 20
 """Minimum number of characters that a query and its prompt share; a shorter match may be accidental."""
+MOST_ENDS = 100
+"""Places where the prompt may end in a query, from the last one: a response can repeat its end."""
 _END_MARKS = re.compile(
     r"(?:\s|<\|[\w\s-]{1,40}\|>|<[\uff5c|][\w\u2581]{1,40}[\uff5c|]>|</s>|<eos>|<end_of_turn>|<pad>)++"
 )
@@ -71,30 +73,15 @@ def response_of(query: str, prompt: str) -> str:
     """Return the text after the prompt in a query. A query may lack the beginning of a prompt that was too long."""
     if query.startswith(prompt):
         return query[len(prompt) :]
-    shared = _overlap(prompt, query)
-    return query[shared:] if shared > MIN_OVERLAP else query
-
-
-def _overlap(first: str, second: str) -> int:
-    """Return the length of the longest end of one text that is the beginning of another, in linear time.
-
-    This is the search of Knuth, Morris and Pratt: `longest[i]` is that length for `second[1 : i + 1]` and `second`.
-    """
-    second = second[: len(first)]
-    longest = [0] * len(second)
-    length = 0
-    for index in range(1, len(second)):
-        while length and second[index] != second[length]:
-            length = longest[length - 1]
-        length += second[index] == second[length]
-        longest[index] = length
-    end_of_first = first[len(first) - len(second) :] if second else ""
-    length = 0
-    for character in end_of_first:
-        while length and (length == len(second) or character != second[length]):
-            length = longest[length - 1]
-        length += character == second[length]
-    return length
+    end_of_prompt, limit = prompt[-MIN_OVERLAP:], len(prompt)
+    for _ in range(MOST_ENDS):
+        length = query.rfind(end_of_prompt, 0, limit) + len(end_of_prompt)
+        if length < len(end_of_prompt):
+            break
+        if prompt.endswith(query[:length]):
+            return query[length:]
+        limit = length - 1
+    return query
 
 
 def without_end_marks(text: str) -> str:

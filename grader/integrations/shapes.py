@@ -110,11 +110,7 @@ def mbpp(row: Row) -> dict[str, Any]:
 
 def _mapping(value: Any, *columns: str) -> dict[str, Any]:
     """Return an object, also from JSON, that has these columns; raises UsageError."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            raise UsageError(f"not JSON: {error}") from None
+    value = _decoded(value, "")
     if not isinstance(value, Mapping):
         raise UsageError(f"expected an object with {', '.join(columns)}, not {value!r:.60}")
     if missing := [name for name in columns if value.get(name) is None]:
@@ -124,16 +120,19 @@ def _mapping(value: Any, *columns: str) -> dict[str, Any]:
 
 def _items(row: Mapping[str, Any], name: str) -> list[Any]:
     """Return the list in a column, also from JSON or an array; raises UsageError."""
-    value = row[name]
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            raise UsageError(f"{name} is not JSON: {error}") from None
+    value = _decoded(row[name], f"{name} is ")
     value = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(value, list | tuple):
         raise UsageError(f"{name} is {value!r:.60}, not a list")
     return list(value)
+
+
+def _decoded(value: Any, subject: str) -> Any:
+    """Return the value of a JSON text, and any other value as it is; raises UsageError."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise UsageError(f"{subject}not JSON: {error}") from None
 
 
 _BY_COLUMN: dict[str, Callable[[Any], dict[str, Any]]] = {

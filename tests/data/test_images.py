@@ -1,18 +1,14 @@
 """Images of tasks: bytes, base64, files within the data's folder, and cells that name another row."""
 
 import base64
-import contextlib
 import functools
-import io
 import os
-import random
 from pathlib import Path
 from typing import Any
 
-import PIL.Image
 import pytest
 
-from grader.data.images import Images, Picture, UnreadableImageError, folder_of, open_image
+from grader.data.images import Images, Picture, folder_of
 from grader.scorers import declarations
 from grader.task import Task
 from tests.tables import each
@@ -68,27 +64,6 @@ def test_a_file_that_is_not_an_image_is_never_an_image(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     tasks, found = images(tmp_path, a=".ssh/id", b="page.eps", c="pipe", d=secret, e=base64.b64encode(secret).decode())
     assert found_of(tasks, found) == {}
-
-
-@each("kind", ["EPS", "PDF", "ICO", "PPM", "JPEG2000"])
-def test_no_decoder_but_those_that_benchmarks_need_is_asked(kind: str) -> None:
-    """Pillow gives EPS to Ghostscript, a program that runs what the image says."""
-    out = io.BytesIO()
-    PIL.Image.new("RGB", (30, 20)).save(out, kind)
-    with pytest.raises(UnreadableImageError), open_image(out.getvalue()) as image:
-        image.load()
-
-
-def test_a_damaged_image_is_one_error_whatever_the_decoder_does() -> None:
-    out = io.BytesIO()
-    PIL.Image.effect_noise((40, 30), 50).convert("RGB").save(out, "PNG")
-    data, draw = out.getvalue(), random.Random(0)
-    for _ in range(50):
-        damaged = bytearray(data[: draw.randrange(20, len(data))] if draw.random() < 0.3 else data)
-        for _ in range(draw.randrange(1, 20)):
-            damaged[draw.randrange(8, len(damaged))] = draw.randrange(256)
-        with contextlib.suppress(UnreadableImageError), open_image(bytes(damaged)) as image:
-            image.convert("RGB")
 
 
 def test_a_file_is_found_within_the_datas_folder_alone(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,17 @@ def test_only_the_formats_that_benchmarks_have_are_opened() -> None:
         **dict.fromkeys(opened, (30, 20)),
         **dict.fromkeys(others),
     }
+
+
+def test_a_damaged_image_is_no_error_whatever_the_decoder_does() -> None:
+    file = io.BytesIO()
+    Image.effect_noise((40, 30), 50).convert("RGB").save(file, "PNG")
+    data, draw = file.getvalue(), random.Random(0)
+    for _ in range(50):
+        damaged = bytearray(data[: draw.randrange(20, len(data))] if draw.random() < 0.3 else data)
+        for _ in range(draw.randrange(1, 20)):
+            damaged[draw.randrange(8, len(damaged))] = draw.randrange(256)
+        images.thumbnails({"damaged": bytes(damaged)}, {})
 
 
 def test_a_decompression_bomb_is_an_error_that_names_the_task_and_keeps_the_results(
