@@ -52,8 +52,8 @@ BUDGET = 0.25
 
 COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
 ODD = {"A": "1", "B": "A dog. is", "C": "(A) the", "D": "红色"}
-STEPS = reading.GoldRow(correct=False, step="3", solution=["Step 1: a is b", "Step 2: b is c"])
-CODE = reading.GoldRow(correct=False, step="x = 1", coding=True, solution="def f():\n    x = 1\n")
+STEPS = reading.GoldRow(correct=False, step="3")
+CODE = reading.GoldRow(correct=False, step="x = 1", program="def f():\n    x = 1\n")
 
 
 def mr_ben(gold: reading.GoldRow) -> Callable[[str], None]:
@@ -63,7 +63,7 @@ def mr_ben(gold: reading.GoldRow) -> Callable[[str], None]:
 
     def read_one(text: str) -> None:
         official = read_official(text)
-        careful = mr_ben_careful.read_careful(text, coding=gold.coding, solution=gold.solution)
+        careful = mr_ben_careful.read_careful(text, gold.program)
         for reply in (None, text):
             reading.credit_official(gold, official, reply)
             reading.difference_kind(gold, official, careful, reply)
