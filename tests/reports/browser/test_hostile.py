@@ -43,7 +43,11 @@ HOSTILE = {
 }
 
 
-SCORERS = ["execution", "multiple_choice", "mr_score"]
+SCORERS = [
+    "execution",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("multiple_choice", "mr_score")),
+]
+"""One is enough for `make test`: what runs quote is drawn by the same script."""
 VIEWS = ("tab=summary", "tab=differences", "tab=items", "tab=items&q=x&deep=1", "tab=about")
 
 
