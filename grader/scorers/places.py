@@ -61,8 +61,6 @@ class Claim(NamedTuple):
 
 def claims(reply: OwnWords) -> list[Claim]:
     """Return the claims in a form, in the order of the text; only the last few dozen of each form."""
-    if reply.problem:
-        return []
     if reply.claims is None:
         reply.claims = _claims(reply)
     cached: list[Claim] = reply.claims
@@ -201,7 +199,7 @@ def _marks(reply: OwnWords) -> Iterator[Claim]:
 # --- declarations, choices, conclusions ------------------------------------------------------------------------------
 
 _OPENS = Pattern(r"[\s*_\"'`:]*")
-_END = Pattern(r"[\n!?;。।]|(?<!i\.e)(?<!e\.g)(?<! vs)\.(?=[\s\"')*_]|$)")
+_END = Pattern(r"[\n!?;。।]|\.(?=[\s\"')*_]|$)")
 _QUOTED = Pattern(r"[\"'`]([^\"'`\n]{1,200})[\"'`](?=[\s.,;!*]|$)")
 
 

@@ -16,7 +16,7 @@ _LATIN_FORMS = {
     "а": "a", "с": "c", "е": "e", "Α": "A", "Β": "B", "Ε": "E", "Η": "H",
     "Ι": "I",
 }  # fmt: skip
-"""Cyrillic and Greek letters that look like Latin option letters."""
+"""Cyrillic and Greek letters that look like Latin option letters: 2 of 100,000 replies, and a label."""
 
 _LOOKALIKE = Pattern(f"(?<![{_LATIN}])[{''.join(_LATIN_FORMS)}](?![{_LATIN}])")
 
@@ -40,10 +40,6 @@ class _Plain(dict[int, str]):
 def _plain_char(char: str) -> str:
     """Return the one character that a character is made plain to: "Ⓑ" to "B", a curly quote to a straight one."""
     code = ord(char)
-    # Negative circled and squared letters, and regional indicators, have no compatibility form in Unicode.
-    for start in (0x1F150, 0x1F170, 0x1F1E6):
-        if start <= code < start + 26:
-            return chr(ord("A") + code - start)
     if char in _PUNCTUATION:
         return _PUNCTUATION[char]
     is_variation = 0xFE00 <= code <= 0xFE0F or code == 0x20E3  # of a sign: colour, a key around it
@@ -52,8 +48,6 @@ def _plain_char(char: str) -> str:
     if (char.isdigit() or char in "\u207a\u207b") and unicodedata.decomposition(char).startswith("<super>"):
         return char  # 10⁶ is not 106
     folded = unicodedata.normalize("NFKC", char)
-    if len(folded) == 3 and folded[0] + folded[2] == "()":
-        folded = folded[1]
     if folded == "İ":
         return "I"  # the only one whose length lower-casing would change
     return folded if len(folded) == 1 else char
@@ -104,7 +98,7 @@ def without_markup(text: str) -> str:
 
 
 BOUNDARY = Pattern(  # each alternative looks back at the character that the set has found: a search for a set is fast
-    r"[\n!?。.;→](?:(?<=\n)|(?<=[!?。])(?:[!?。]*(?!\w)|)|(?<=;)(?!\w)|(?<=→)(?=\s*$)|(?<=\.)(?:(?=[\u3040-\u9fff])"
+    r"[\n!?。.;](?:(?<=\n)|(?<=[!?。])(?:[!?。]*(?!\w)|)|(?<=;)(?!\w)|(?<=\.)(?:(?=[\u3040-\u9fff])"
     r"|(?<!i\.e\.)(?<!e\.g\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?=[\s\"')\]]|$)))"
 )
 """The end of a sentence."""

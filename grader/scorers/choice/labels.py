@@ -8,6 +8,7 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers import place_wordings as wordings
+from grader.scorers.choice.options import RANKS
 from grader.scorers.patterns import Pattern, heuristic
 
 if TYPE_CHECKING:
@@ -18,31 +19,26 @@ if TYPE_CHECKING:
 
 _W = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _LABEL = Pattern(
-    rf"[A-Za-z](?![{_W}#°^]|\+(?:\+|\s|$)|'(?!s\b|d[iıuü]r|t[iıuü]r)[{_W}]|\.[A-Z]\b)(?<![{_W}°\\^].)(?<![{_W}]'.)(?<![A-Za-z]\..)"
+    rf"[A-Za-z](?![{_W}#°^]|\+(?:\+|\s|$)|'(?!s\b)[{_W}]|\.[A-Z]\b)(?<![{_W}°\\^].)(?<![{_W}]'.)(?<![A-Za-z]\..)"
 )
 """A letter that is no part of a word, a name or a number."""
 _ENDS = Pattern(r"\s*(?:$|[).,:;!?\]}\"'\n。])")
 _NUMBERED = Pattern(
-    r"(?:第(?P<han>[一二三四五])|(?<!\w)(?P<th>[1-9])(?:st|nd|rd|th)\s+(?=option|choice)|(?<!\w)(?P<beon>[1-9])(?=번))"
-    r"|\b(?:option|choice|answer|alternative)\s{0,3}(?:number|no\.?|#)?\s{0,3}(?P<digit>[1-9])(?![\w%]|[.,]\d)"
-    r"|\b(?P<word>first|second|third|fourth|fifth|last)\s+(?:(?:option|choice|answer|statement|alternative)\b|"
-    r"one\b(?= is\b))"
+    r"第(?P<han>[一二三四五])|(?<!\w)(?P<th>[1-9])(?:st|nd|rd|th)\s+(?=option)|(?<!\w)(?P<beon>[1-9])(?=번)"
+    r"|\boption\s{0,3}(?P<digit>[1-9])(?![\w%]|[.,]\d)"
+    rf"|\b(?P<word>{'|'.join(RANKS)}|last)\s+(?:(?:option|choice|statement)\b|one\b(?= is\b))"
 )
-_RANKS = {word: rank for rank, word in enumerate(("first", "second", "third", "fourth", "fifth"), 1)}
 _NEXT = Pattern(r"[ \t}]+([^\W\d_][^\W\d_']*(?:'\w+)?)")
 _RIGHT_END = Pattern(
-    r"[\s\"'*)\]}>]*(?:$|[.,&:;!?\n|/)\]\u3000-\uffee-]|[✓✔✅✗✘❌✕→]|\\)|\s+[(\[]|'[dt]|\s*(?:-{0,2}>|"
-    r"[≥≻→])\s*[(\[]?[A-Z]\b"
+    r"[\s\"'*)\]}>]*(?:$|[.,&:;!?\n|/)\]\u3000-\uffee-]|[✓✔✅✗✘❌✕→]|\\)|\s+[(\[]|\s*-{0,2}>"
+    r"\s*[(\[]?[A-Z]\b"
 )
-_DELIMITED = Pattern(
-    r"[ \t\"'*)\]}>]{0,6}(?P<delim>[.):,=|-]|\s-|(?:is|was|says|ist|est|es|è|é)(?= )|"
-    r"是)?[ \t\"'*:=]{0,6}(?:[(\[](?=[^)\]]))?"
-)
+_DELIMITED = Pattern(r"[ \t\"'*)\]}>]{0,6}(?:[.):,=|-]|(?:is|was)(?= ))?[ \t\"'*:=]{0,6}(?:[(\[](?=[^)\]]))?")
 _SYMBOL_AFTER = Pattern(r"'*[(\[](?!\s*$)(?!\w+ )|\s*(?:[<≤≥≡∨∧·⊃∪∩×^]|[=≈+]\s*[\w\\(-])")
 _SYMBOL_BEFORE = Pattern(r"(?:[¬~≡∨∧·⊃∪∩×^≤≥=+]\s?|\d[ \t]{0,3})\Z")
 """What joins a capital to a formula: a call, a relation, an operator, a number (then it is a unit)."""
 _FORMULA = Pattern(r"(\$\$?)(?=\S)[^$\n]{1,400}(?<!\s)\1(?!\d)|\\\([^\n]{2,400}?\\\)|\\\[.{2,400}?\\\]", 16)
-_ALONE = Pattern(r"[\s$\\()\[\]{}.*:]|\\(?:text|textbf|mathbf|mathrm|boxed|bf|rm)\b")
+_ALONE = Pattern(r"[\s$\\()\[\]{}.*:]")
 _WORDED = Pattern(r"\\(?:text\w*|mathrm|mathbf|mbox|boxed)\s*\{")
 _WORD_END = Pattern(rf"[{_W}](?=[(\[{{<])")
 _RANGE_START = Pattern(r"[A-Z] ?- ?$")
@@ -300,8 +296,8 @@ def _rank(match: re.Match[str], last: int) -> int:
     """Return the number that a match of `_NUMBERED` gives an option, in digits or words; "last" is `last`."""
     if match["han"]:
         return "一二三四五".index(match["han"]) + 1
-    digit = match["digit"] or match["th"] or match["beon"]
-    return int(digit) if digit else _RANKS.get(match["word"], last)
+    rank = match["digit"] or match["th"] or match["beon"] or RANKS.get(match["word"])
+    return int(rank) if rank else last
 
 
 def _with_lists_joined(labels: list[Label], lower: str) -> Iterator[Label]:

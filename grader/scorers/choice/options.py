@@ -41,8 +41,8 @@ _TERM_BEFORE = Pattern(
     r"(?:\d[.,]|[-+*/^×<>{]\s?|\b(?:minus|negative|options?|choice|figure|fig\.|step|image|part|item|no\.)\s)$"
 )
 _TERM_AFTER = Pattern(r"\s?(?:[+*/^×=<>]|-\s?\d)|[.,:/]\d|\s?%")
-_RANKS = {word: str(rank) for rank, word in enumerate("first second third fourth fifth sixth".split(), 1)}
-_RANKED = Pattern(rf"(?:the )?({'|'.join(_RANKS)}) (\w+)")
+RANKS = {word: str(rank) for rank, word in enumerate("first second third fourth fifth sixth".split(), 1)}
+_RANKED = Pattern(rf"(?:the )?({'|'.join(RANKS)}) (\w+)")
 _ROMAN = Pattern(r"(?<![\w'])(?:iv|v|i{1,3})(?![\w'])")
 _DENIES = Pattern(r"\b(?:not|false|wrong|incorrect|neither|no)\b|n't\b")
 
@@ -235,7 +235,7 @@ def _ordinals(ranked: re.Match[str]) -> tuple[str, ...]:
     """Return other words for "the second image": "image 2", "the second photograph"."""
     word, noun = ranked[1], ranked[2]
     others = ("photograph", "photo", "picture", "painting", "one") if noun == "image" else ("one",)
-    return (f"{noun} {_RANKS[word]}", *(f"the {word} {other}" for other in others))
+    return (f"{noun} {RANKS[word]}", *(f"the {word} {other}" for other in others))
 
 
 def _bare(text: str) -> str:

@@ -5,7 +5,6 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from grader.scorers.choice.careful import read_choice
-from grader.scorers.own_words import own_words
 from tests.conftest import cases
 from tests.tables import each
 
@@ -45,7 +44,7 @@ def concluded(text: str, options: dict[str, str], question: str = "") -> str:
     [
         *("B", "b", "(B)", "(b)", "B.", "b)", "[B]", "B?", "'B'", "`B`", "_B_", "**B**", "B\nB", "B, B, B", "B</s>"),
         *("B. blue", "B: blue", "B - blue", "B.blue", "(B) blue.", "**B. blue**", "B (blue)", "blue (B)", "B blue"),
-        *("Ｂ", "（Ｂ）", "Ⓑ", "🅑", "🅱️", "𝐁", "⒝", "【B】", "「B」", "В", "Β", "\ufeffB\u200b", "Ответ: В"),
+        *("Ｂ", "（Ｂ）", "Ⓑ", "𝐁", "【B】", "「B」", "В", "Β", "\ufeffB\u200b", "Ответ: В"),
         *("Option B", "option b is correct", "Option 2", "the second option", "Answer: b", "Ans - B", "ANSWER IS B"),
         *("$\\boxed{B}$", "\\boxed{\\text{(B) blue}}", "\\boxed{blue}", "\\[\\boxed{\\mathrm{B}}\\]", "\\text{B}"),
         *("<answer>B</answer>", "<answer>\nB. blue\n</answer>", "<answer>B", "<conclusion>b</conclusion>"),
@@ -181,11 +180,6 @@ def test_a_letter_before_a_list_of_all_options_is_the_answer(first: str) -> None
         f"{letter}. {text} {'is a colour that can be seen here or not ' * 5}" for letter, text in COLOURS.items()
     )
     assert concluded(f"{first}\n\n{options}", COLOURS) == "B"
-
-
-@each("speaker", ["assistant\n\n", "Assistant: ", "<|start_header_id|>assistant<|end_header_id|>\n\n"])
-def test_the_speaker_s_name_before_a_reply_is_not_part_of_it(speaker: str) -> None:
-    assert own_words(f"{speaker}Paris", "").text.strip() == "Paris"
 
 
 @each(
