@@ -193,9 +193,9 @@ def _row_metrics(
 
 def _parse_rate(row: _Row, group: str | None, reading: ReadingName) -> Metric:
     """Return the share of scored rows whose verdict is read. Bounds: no unscored row is read, or every one is."""
-    unread, scored_rows = row.value.counts.unread, row.value.rows
+    unread, scored_rows = row.value.counts.unread, row.value.counts.scored_rows
     # In the bounds all rows count as scored.
-    all_rows = row.low.rows
+    all_rows = row.low.counts.scored_rows
     unscored = all_rows - scored_rows
     worst, best = 100 * (1 - (unread + unscored) / all_rows), 100 * (1 - unread / all_rows)
     return Metric(

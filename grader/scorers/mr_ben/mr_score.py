@@ -88,7 +88,6 @@ class SubjectMetrics(msgspec.Struct, frozen=True, kw_only=True):
     """Share of the solutions called correct (or not called incorrect) that are correct."""
     recall: float
     """Share of the correct solutions that are called correct."""
-    rows: int
     counts: Counts
     """For the mean: summed over subjects."""
 
@@ -113,7 +112,7 @@ def metrics_of_counts(counts: Counts, weights: Weights = Weights()) -> SubjectMe
 
     values = metric_arrays(np.array([counts], dtype=np.float64), weights)
     single = {name: float(value[0]) for name, value in values.items()}
-    return SubjectMetrics(**single, rows=counts.scored_rows, counts=counts)
+    return SubjectMetrics(**single, counts=counts)
 
 
 def value_range(name: str, weights: Weights) -> tuple[float, float]:
@@ -128,7 +127,7 @@ def mean_metrics(subjects: Sequence[SubjectMetrics]) -> SubjectMetrics:
     number = len(subjects) or 1
     means = {name: sum(getattr(subject, name) for subject in subjects) / number for name in METRICS}
     counts = _sum_counts(subject.counts for subject in subjects)
-    return SubjectMetrics(**means, rows=sum(subject.rows for subject in subjects), counts=counts)
+    return SubjectMetrics(**means, counts=counts)
 
 
 def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectMetrics, SubjectMetrics]:  # noqa: B008

@@ -94,7 +94,7 @@ def _question_kinds(before: Sequence[tuple[str, RowFacts]], after: Sequence[tupl
 def _metric_pair(kinds: _Kinds, name: str, weights: Weights) -> tuple[float, float]:
     """Return a subject's metric before and after."""
     totals = _Totals.of_kinds(kinds)
-    before, after = (float(_metric_values(sums, name, weights)[0]) for sums in (totals.before, totals.after))
+    before, after = (float(metric_arrays(sums, weights)[name][0]) for sums in (totals.before, totals.after))
     return before, after
 
 
@@ -108,7 +108,7 @@ def _effects(kinds: _Kinds, name: str, weights: Weights) -> list[tuple[float, in
     # `halfway` has half of the question's own change: with the other half it is as after, without any as before.
     half_change = (_matrix([after for _, after in totals.kinds]) - _matrix([before for before, _ in totals.kinds])) / 2
     after, before = halfway + half_change, halfway - half_change
-    effects = _metric_values(after, name, weights) - _metric_values(before, name, weights)
+    effects = metric_arrays(after, weights)[name] - metric_arrays(before, weights)[name]
     return [(float(effect), kinds[kind]) for effect, kind in zip(effects, totals.kinds, strict=True)]
 
 
@@ -133,7 +133,3 @@ def _matrix(rows: Sequence[object]) -> Matrix:
     import numpy as np
 
     return np.array(rows, dtype=np.float64)
-
-
-def _metric_values(sums: Matrix, name: str, weights: Weights) -> Matrix:
-    return metric_arrays(sums, weights)[name]

@@ -21,6 +21,7 @@ from grader.predictions.layouts import row_qids
 from grader.results import Note
 from grader.scorers.mr_ben.mr_score import Weights
 from grader.scorers.mr_ben.official import Parser
+from grader.scorers.mr_ben.prompts import CODING
 from grader.scorers.mr_ben.reading import GoldRow
 from grader.task import Block, Task
 
@@ -217,7 +218,7 @@ def _task(qid: str, row: Row) -> MrBenTask:
     gold = GoldRow(
         correct=row["Model_Solution_Correctness"] == "correct",
         step=str(row["Model_Solution_First_Error_Step"]),
-        program=plain(row["Model_Solution_Steps"]) if row[SUBJECT] == "coding" else None,
+        program=plain(row["Model_Solution_Steps"]) if row[SUBJECT] == CODING else None,
     )
     step = gold.step.strip()
     error_in_words = f"first error in step {step}" if step else "the data name no error step"

@@ -60,7 +60,7 @@ def test_a_negative_correlation_costs_nothing() -> None:
 def test_the_mean_weighs_subjects_alike() -> None:
     big, small = metrics_of([row(False, False, True, True)] * 9), metrics_of([row(False, False)])
     mean = mean_metrics([big, small])
-    assert (mean.acc_step, mean.mr_score, mean.rows, mean.counts.step) == (50.0, 40.0, 10, 9)
+    assert (mean.acc_step, mean.mr_score, mean.counts.scored_rows, mean.counts.step) == (50.0, 40.0, 10, 9)
     assert mean_metrics([]).mr_score == 0.0
 
 
