@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from grader.scorers.patterns import Pattern, heuristic
-from grader.scorers.place_wordings import CONCLUDES, NEVERTHELESS, RECONSIDERED, REFUSES
+from grader.scorers.place_wordings import REFUSES
 from grader.scorers.plain_text import without_markup
 
 if TYPE_CHECKING:
@@ -84,16 +84,17 @@ _HEDGES = Pattern(
 def read_yes_or_no(reply: OwnWords, claim: Claim) -> str | None:
     """Return "yes" or "no", as a claim says; None if it says neither.
 
-    A line or a clause behind "so" is read only together with all sentences, as the body: another can say the opposite.
+    Sentences, lines and clauses behind "so" are read only together, as the body: another can say the opposite.
     """
-    if claim.is_cut or claim.form in ("line", "conclusion"):
+    if claim.is_cut or claim.form in ("line", "conclusion", "sentence"):
         return None
     if claim.form == "body":
         agrees = _body_polarity(reply, claim)
-    elif claim.form == "sentence":
-        agrees = _sentence_polarity(reply, claim)
     else:
-        agrees = _content_polarity(reply, claim)
+        content = without_markup(reply.text[claim.start : claim.end]).lower().translate(_QUOTES)
+        # A refusal is no statement: in "I cannot see it, but yes", only the words yes and no count.
+        question = None if REFUSES.search(content) else reply.question.lower()
+        agrees = polarity(_HEDGES.sub("", content).strip(" \t\n'"), question)
     if agrees is None:
         return None
     return "yes" if agrees else "no"
@@ -105,26 +106,6 @@ def _body_polarity(reply: OwnWords, claim: Claim) -> bool | None:
     text = "\n".join(reply.unmarked[start:end] for start, end in spans)
     question = None if reply.is_cut else reply.question.lower()
     return polarity(text.translate(_QUOTES).strip(" \t\n'").lower(), question)
-
-
-def _sentence_polarity(reply: OwnWords, claim: Claim) -> bool | None:
-    """Return what a sentence states, if it concludes."""
-    if not CONCLUDES.match(reply.lower, claim.start):
-        return None
-    return _statement_polarity(reply.unmarked_lower[claim.start : claim.end], reply.question.lower())
-
-
-def _content_polarity(reply: OwnWords, claim: Claim) -> bool | None:
-    """Return what the content of a form says; of a refusal, what it says nevertheless ("I cannot tell, but yes")."""
-    content = without_markup(reply.text[claim.start : claim.end]).lower().translate(_QUOTES)
-    question: str | None = reply.question.lower()
-    if REFUSES.search(content):
-        nevertheless = NEVERTHELESS.search(content)
-        if nevertheless is None:
-            question = None  # a refusal is no statement: only the words yes and no count
-        else:
-            content = content[nevertheless.end() :]
-    return polarity(_HEDGES.sub("", content).strip(" \t\n'"), question)
 
 
 def polarity(reply: str, question: str | None) -> bool | None:
@@ -139,10 +120,9 @@ def polarity(reply: str, question: str | None) -> bool | None:
     stated = _statement_polarity(reply, question or "") if is_statement else None
     if not answers:
         return stated
-    says_both = len({answer.lastgroup for answer in answers}) > 1
-    if says_both and not RECONSIDERED.search(reply, answers[-2].end(), answers[-1].end()):
+    if len({answer.lastgroup for answer in answers}) > 1:
         return None
-    agrees = answers[-1].lastgroup == "yes"
+    agrees = answers[0].lastgroup == "yes"
     return None if agrees and stated is False else agrees
 
 

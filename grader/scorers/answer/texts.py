@@ -37,7 +37,6 @@ def _claim_content(reply: OwnWords, claim: Claim) -> str:
 
 # --- texts -----------------------------------------------------------------------------------------------------------
 
-_OPTION = Pattern(r"^\([A-Z]\)\s*(?=\S)(?!and\b|or\b|,|\()")
 _STANDS_OUT = Pattern(r"\s*(?:\[[^\[\]]*\]|\*\*[^*]+\*\*|\$+[^$]+\$+)[.\s]*")
 _ANNOUNCES = Pattern(r":[ *_]*$")
 
@@ -47,7 +46,7 @@ def read_text(reply: OwnWords, claim: Claim) -> str | None:
     if claim.is_cut:
         return None
     if claim.form in ("container", "mark", "declaration"):
-        return _OPTION.sub("", _claim_content(reply, claim).strip(" \t\n`")) or None
+        return _claim_content(reply, claim).strip(" \t\n`") or None
     return _only_line(reply) if claim.form == "body" and not REFUSES.search(reply.lower) else None
 
 
