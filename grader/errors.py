@@ -30,22 +30,10 @@ class DataUnavailableError(GradeError):
     """The benchmark's own data is not available (no network, no such file)."""
 
 
-class GateNotMetError(GradeError):
-    """A `--fail-under` or `--max-drop` was not met."""
-
-    exit_code = 1
-
-
 class InfrastructureError(GradeError):
     """Nothing trustworthy could be graded: no sandbox, no image, no judge."""
 
     exit_code = 3
-
-
-class GateInconclusiveError(GradeError):
-    """The data is not enough to decide a `--baseline` gate."""
-
-    exit_code = 4
 
 
 class InterruptedRunError(GradeError):

@@ -24,7 +24,7 @@ import msgspec
 from grader.decisions import conditions
 from grader.decisions.comparison import check_comparable, same_outputs
 from grader.decisions.thresholds import missing_group_message
-from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
+from grader.errors import InfrastructureError, UsageError
 from grader.results import READINGS, Outcome, other_answers_in_words, other_reading
 from grader.results.groups import in_group
 from grader.scorers.means import is_judged, values_by_round
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 State = Literal["met", "not met", "inconclusive", "blocked"]
 WORST_FIRST: tuple[State, ...] = ("blocked", "not met", "inconclusive", "met")
 """States in the order of their exit codes: 3, 1, 4, 0."""
+NOT_MET, INCONCLUSIVE = 1, 4
+"""Exit codes of gates that can be decided; a blocked one has that of an InfrastructureError."""
 ROUNDING = 1e-9
 """Tolerance for rounding errors in a metric, in points."""
 
@@ -147,10 +149,10 @@ def exit_code(results: Sequence[GateResult], *, complete: bool = True) -> int:
     if "blocked" in states:
         return InfrastructureError.exit_code
     if "not met" in states:
-        return GateNotMetError.exit_code
+        return NOT_MET
     if not complete:
         return InfrastructureError.exit_code
-    return GateInconclusiveError.exit_code if "inconclusive" in states else 0
+    return INCONCLUSIVE if "inconclusive" in states else 0
 
 
 # --- thresholds ---------------------------------------------------------------------------------------------------

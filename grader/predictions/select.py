@@ -45,13 +45,13 @@ def select(
     """
     task_ids = list(tasks)
     selected = selected_ids(tasks, options, noun, whole_units=whole_units, date=date)
-    check = compare_qids(file, task_ids)
-    messages = unknown_qid_messages(file, check, task_ids, noun=noun)
-    messages += _version_hint(check.unknown, versions or {}, noun)
-    missing = [qid for qid in check.missing if qid in selected]
+    unknown = [record.qid for record in file.records if record.qid not in tasks]
+    messages = unknown_qid_messages(file, unknown, task_ids, noun=noun)
+    messages += _version_hint(unknown, versions or {}, noun)
+    predictions = file.predictions_by_qid
+    missing = [qid for qid in selected if qid not in predictions]
     if missing and options.missing == "error" and not messages:
-        check = msgspec.structs.replace(check, missing=missing)
-        messages.append(missing_prediction_message(file, check, list(selected), noun=noun))
+        messages.append(missing_prediction_message(file, missing, len(selected), noun=noun))
     if messages:
         raise InputError(messages)
     notes = []
@@ -65,7 +65,6 @@ def select(
             raise InputError([f"{file.name}: no {noun} has all its predictions; --missing skip leaves all of them out"])
     elif missing:
         notes.append(f"{len(missing)} of {len(selected)} {noun}s have no prediction and count as wrong.")
-    predictions = file.predictions_by_qid
     return {qid: predictions.get(qid, []) for qid in selected}, notes
 
 
@@ -169,48 +168,29 @@ _ROW_NUMBERS_HINT = (
 _DATA_HINT = "Are the benchmark (-b), the split (--split) and the data (--data) right?"
 
 
-class QidCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """The unknown and the missing qids of a file."""
-
-    unknown: list[str]
-    """In file order."""
-    missing: list[str]
-    """In the benchmark's order."""
-
-
-def compare_qids(file: PredictionFile, task_ids: Collection[str]) -> QidCheck:
-    """Compare the file's qids with the benchmark's; the caller decides whether missing ones are an error."""
-    benchmark_qids = set(task_ids)
-    file_qids = {record.qid for record in file.records}
-    return QidCheck(
-        unknown=[record.qid for record in file.records if record.qid not in benchmark_qids],
-        missing=[qid for qid in task_ids if qid not in file_qids],
-    )
-
-
 def unknown_qid_messages(
-    file: PredictionFile, check: QidCheck, task_ids: Collection[str], *, noun: str = "task"
+    file: PredictionFile, unknown: Collection[str], task_ids: Collection[str], *, noun: str = "task"
 ) -> list[str]:
-    """Return one line for each unknown qid, with the most similar id; a single line with a count for many.
+    """Return one line for each unknown qid of a file, with the most similar id; a single line with a count for many.
 
     If most are unknown, the last line asks whether the benchmark, the split and the data are right.
     """
-    if not check.unknown:
+    if not unknown:
         return []
     positions = {record.qid: record.field_position("qid") for record in file.records}
-    first = positions[check.unknown[0]]
-    count = len(check.unknown)
+    first = positions[next(iter(unknown))]
+    count = len(unknown)
     is_majority = 2 * count > len(file.records)
     if count == len(file.records):
-        qids = f"the file has {listing(check.unknown)}, the benchmark {listing(task_ids)}"
+        qids = f"the file has {listing(unknown)}, the benchmark {listing(task_ids)}"
         has_row_numbers = count == len(task_ids) and set(task_ids) == set(map(str, range(count)))
         hint = f" {_ROW_NUMBERS_HINT}" if has_row_numbers else ""
         return [f"{first}: no qid of the file is a {noun} of the benchmark: {qids}. {_DATA_HINT}{hint}"]
     if count > _SUGGESTIONS:
-        summary = f"{count:,} of {len(file.records):,} qids are no {noun} of the benchmark: {listing(check.unknown)}"
+        summary = f"{count:,} of {len(file.records):,} qids are no {noun} of the benchmark: {listing(unknown)}"
         return [f"{first}: {summary}.{f' {_DATA_HINT}' if is_majority else ''}"]
     lines = []
-    for qid in check.unknown:
+    for qid in unknown:
         similar = _most_similar_id(qid, task_ids)
         hint = f"; did you mean {quoted(similar)}?" if similar else ""
         lines.append(f"{positions[qid]}: the benchmark has no {noun} {quoted(qid)}{hint}")
@@ -231,10 +211,10 @@ def _version_hint(unknown: Collection[str], versions: Mapping[str, Collection[st
 
 
 def missing_prediction_message(
-    file: PredictionFile, check: QidCheck, task_ids: Collection[str], *, noun: str = "task"
+    file: PredictionFile, missing: Collection[str], count: int, *, noun: str = "task"
 ) -> str:
-    """Return the line that says which tasks have no prediction and what can be done."""
-    summary = f"{len(check.missing):,} of {counted(len(task_ids), noun)} without a prediction: {listing(check.missing)}"
+    """Return the line that says which of so many tasks have no prediction and what can be done."""
+    summary = f"{len(missing):,} of {counted(count, noun)} without a prediction: {listing(missing)}"
     advice = (
         "--missing wrong counts them as wrong, --missing skip leaves them out, --join reads several files as one run"
     )

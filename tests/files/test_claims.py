@@ -31,16 +31,6 @@ def _holding(path: Path) -> subprocess.Popen[str]:
     return process
 
 
-def test_a_second_process_is_refused_with_the_name_of_the_first(tmp_path: Path) -> None:
-    path = tmp_path / "p_results.json"
-    with _holding(path) as first, Claims() as claims:
-        with pytest.raises(UsageError, match=rf"writing p_results.json now \(process {first.pid}, since \d{{4}}-"):
-            claims.take(path)
-        claims.take(tmp_path / "other_results.json")
-        first.communicate("")
-        claims.take(path)
-
-
 def test_what_a_killed_process_left_behind_claims_nothing(tmp_path: Path) -> None:
     path = tmp_path / "p_results.json"
     with _holding(path) as first:

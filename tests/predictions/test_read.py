@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from grader.errors import InputError
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.read import read_predictions
-from grader.predictions.select import compare_qids, missing_prediction_message, unknown_qid_messages
+from grader.predictions.select import missing_prediction_message, unknown_qid_messages
 from tests.files.made import JSON
 from tests.observers import Noting
 from tests.tables import each
@@ -322,10 +322,8 @@ def test_unknown_qids_get_the_nearest_known_one() -> None:
     qids = ["Q1", "q2", "question-17", "0241", "999", "zzz"]
     file = read(b"\n".join(json.dumps({"qid": q, "predictions": ["A"]}).encode() for q in qids))
     known = ["q1", "q2", "q3", "question_17", "241"]
-    check = compare_qids(file, known)
-    assert check.unknown == ["Q1", "question-17", "0241", "999", "zzz"]
-    assert check.missing == ["q1", "q3", "question_17", "241"]
-    assert unknown_qid_messages(file, check, known, noun="question") == [
+    unknown = ["Q1", "question-17", "0241", "999", "zzz"]
+    assert unknown_qid_messages(file, unknown, known, noun="question") == [
         'preds.json:1: $.qid: the benchmark has no question "Q1"; did you mean "q1"?',
         'preds.json:3: $.qid: the benchmark has no question "question-17"; did you mean "question_17"?',
         'preds.json:4: $.qid: the benchmark has no question "0241"; did you mean "241"?',
@@ -335,10 +333,10 @@ def test_unknown_qids_get_the_nearest_known_one() -> None:
     ]
     many = read(b"\n".join(json.dumps({"qid": f"x{n}", "predictions": ["A"]}).encode() for n in range(-100, 60)))
     known_of_many = [f"x{n}" for n in range(-100, 0)]
-    assert unknown_qid_messages(many, compare_qids(many, known_of_many), known_of_many) == [
+    assert unknown_qid_messages(many, [f"x{n}" for n in range(60)], known_of_many) == [
         'preds.json:101: $.qid: 60 of 160 qids are no task of the benchmark: "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7" and 52 more.'
     ]
-    assert missing_prediction_message(file, check, known) == (
+    assert missing_prediction_message(file, ["q1", "q3", "question_17", "241"], 5) == (
         'preds.json: $: 4 of 5 tasks without a prediction: "q1", "q3", "question_17", "241"; '
         "--missing wrong counts them as wrong, --missing skip leaves them out, --join reads several files as one run"
     )
@@ -347,14 +345,14 @@ def test_unknown_qids_get_the_nearest_known_one() -> None:
 def test_ids_where_the_data_has_row_numbers_get_the_line_that_numbers_the_records() -> None:
     file = read(json.dumps([{"qid": f"gsm8k-test-#{n}", "predictions": ["A"]} for n in range(3)]).encode())
     known = ["0", "1", "2"]
-    (problem,) = unknown_qid_messages(file, compare_qids(file, known), known)
+    (problem,) = unknown_qid_messages(file, [f"gsm8k-test-#{n}" for n in range(3)], known)
     assert problem.endswith("if the records are in this order, number them, too: --fields id=#,reply=FIELD")
 
 
 def test_a_file_for_another_benchmark_gets_one_line() -> None:
     file = read(json.dumps([{"qid": n, "predictions": ["A"]} for n in range(200)]).encode())
     known = [f"q{n}" for n in range(10)]
-    assert unknown_qid_messages(file, compare_qids(file, known), known) == [
+    assert unknown_qid_messages(file, [str(n) for n in range(200)], known) == [
         "preds.json:1: $[0].qid: no qid of the file is a task of the benchmark: "
         'the file has "0", "1", "2", "3", "4", "5", "6", "7" and 192 more, '
         'the benchmark "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7" and 2 more. '

@@ -162,10 +162,6 @@ def test_data_cannot_bring_files_from_elsewhere_into_a_report(tmp_path: Path) ->
     ]
 
 
-def test_rows_that_name_each_other_as_their_image_end_the_search(tmp_path: Path) -> None:
-    assert _choice_run(tmp_path, ["1", "0"]).images == {}
-
-
 def test_data_without_images_says_so_once(tmp_path: Path) -> None:
     found = _choice_run(tmp_path, [None, None])
     assert [gap.reason for gap in found.gaps if gap.kind == "images"] == [

@@ -7,7 +7,7 @@ import pytest
 
 from grader.errors import UsageError
 from grader.results.outputs import Outputs, results_path, stem_of
-from grader.results.provenance import JudgeProvenance, Provenance
+from grader.results.provenance import Provenance
 from tests.made_runs import report
 from tests.tables import each
 
@@ -34,14 +34,3 @@ def test_a_run_does_not_replace_the_results_of_another_file(tmp_path: Path) -> N
         refused.claim(stem, "a.json", judged=True)
     with Outputs() as allowed:
         allowed.claim(stem, "a.csv", judged=True)
-
-
-def test_a_run_without_a_judge_does_not_replace_judged_results(tmp_path: Path) -> None:
-    stem = tmp_path / "a"
-    judged = Provenance(predictions="a.json", judge=JudgeProvenance(source="replies.json"))
-    results_path(stem).write_bytes(msgspec.json.encode(msgspec.structs.replace(report([]), provenance=judged)))
-    with (
-        Outputs() as refused,
-        pytest.raises(UsageError, match=r"was judged \(replies.json\), but this run has no judge"),
-    ):
-        refused.claim(stem, "a.json", judged=False)
