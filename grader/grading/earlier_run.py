@@ -11,7 +11,6 @@ from grader.errors import UsageError
 from grader.grading.inputs import read_inputs, rows_for
 from grader.grading.report import Graded, complete_report
 from grader.observer import Silent
-from grader.predictions.fields import fields_from
 from grader.predictions.read import read_predictions
 from grader.predictions.select import are_graded, fingerprint
 from grader.results import Provenance, Report
@@ -129,7 +128,7 @@ def _check_inputs(path: Path, setup: Setup, report: Report, rows: Rows | None, *
     checks_data = setup.options.data is not None and provenance.data_digest is not None
     if not checks_predictions and not checks_data:
         return rows
-    file = read_predictions(path, fields_from(provenance.fields))
+    file = read_predictions(path, provenance.fields)
     if checks_predictions and not are_graded(file.predictions_by_qid, report):
         raise UsageError(f"{path.name} has changed since it was graded; grade it again without --score-only.")
     if not checks_data:

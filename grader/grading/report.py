@@ -13,7 +13,6 @@ from grader.data.tables import Rows
 from grader.files.compact_json import encode_indented
 from grader.files.replacing import replacing
 from grader.grading.inputs import accepted_options
-from grader.predictions.fields import as_mapping
 from grader.predictions.file import PredictionFile
 from grader.resources import version
 from grader.results import Note, Provenance, Report, count_unscored
@@ -68,7 +67,7 @@ def report_of(inputs: Inputs, scored: ScorerOutput) -> Report:
         intervals=scored.intervals or METHOD,
         sandbox=scored.sandbox,
         judge=scored.judge,
-        fields=as_mapping(run.file.field_options),
+        fields=run.file.field_options,
         inference=run.file.sampling_settings,
     )
     report = Report(

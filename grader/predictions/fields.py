@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from grader.benchmark import Fields
 from grader.errors import UsageError
 from grader.files.json_text import quoted
@@ -41,16 +39,6 @@ def parse_fields(text: str) -> Fields:
         return Fields(**named)
     except ValueError as error:
         raise UsageError(f"--fields: {error}.") from None
-
-
-def as_mapping(fields: Fields | None) -> dict[str, str]:
-    """Return the fields as a results file records them."""
-    return {} if fields is None else msgspec.to_builtins(fields)
-
-
-def fields_from(mapping: Mapping[str, str]) -> Fields | None:
-    """Return the fields that a results file records; None if it has none."""
-    return Fields(**mapping) if mapping else None
 
 
 _IDS = (

@@ -15,7 +15,6 @@ import msgspec
 
 from grader.benchmark import Benchmark
 from grader.errors import GradeError, first_line
-from grader.predictions.fields import fields_from
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.select import are_graded
@@ -124,7 +123,7 @@ class RunFiles:
         if source is None:
             return None, Gap(kind="predictions", reason=f"{graded_name} is not beside the results.")
         try:
-            file = read_predictions(source, fields_from(self.report.provenance.fields))
+            file = read_predictions(source, self.report.provenance.fields)
         except (GradeError, OSError) as error:
             return None, Gap(kind="predictions", reason=f"{source.name} cannot be read: {first_line(error)}")
         if are_graded(file.predictions_by_qid, self.report):

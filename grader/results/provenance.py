@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from grader.benchmark import Fields
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -107,7 +109,7 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the tasks came with the predictions."""
     predictions: str = ""
     """Name of the prediction file."""
-    fields: dict[str, str] = {}
+    fields: Fields | None = None
     """Where the prediction file has what was graded (`--fields`)."""
     inference: dict[str, Any] = {}
     """Sampling settings, if the prediction file has them."""

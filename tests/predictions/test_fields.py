@@ -9,6 +9,7 @@ import openpyxl
 import pytest
 
 import grader
+from grader.benchmark import Fields
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.predictions.fields import parse_fields
 from grader.predictions.file import PredictionFile
@@ -140,7 +141,7 @@ def test_a_benchmark_declares_the_fields_of_its_files_and_a_run_names_others(tmp
     named = grader.grade(file, benchmark=tmp_path, fields={"id": "n", "reply": "other"})
     accuracies = [report.metric("accuracy", "official").value for report in (declared, named)]  # type: ignore[union-attr]
     assert accuracies == [100, 0]
-    assert declared.provenance.fields == {"id": "n", "reply": "said"}
+    assert declared.provenance.fields == Fields(id="n", reply="said")
     again = grader.grade(file, benchmark=tmp_path, score_only=True)
     assert again.metric("accuracy", "official").value == 100  # type: ignore[union-attr]
 
