@@ -53,8 +53,10 @@ class ReplyCache(KeyValueFile):
 
 
 DEFAULT_CONCURRENCY = 8
-DEFAULT_TIMEOUT = 300.0
-"""A judge that reasons takes minutes for a question; one that hangs is given up after a few of them."""
+TIMEOUT = 300.0
+"""Seconds of one attempt. A judge that reasons takes minutes; one that hangs is given up after a few of them."""
+TEMPERATURES = (0.0, 0.5, 1.0)
+"""After an unreadable or empty reply, the question is asked again with the next one."""
 
 _REPLY_LIMIT = 100_000
 """Characters of a reply that are read."""
@@ -64,8 +66,7 @@ class OpenAIJudge:
     """A judge that uses the `openai` SDK. Close it (or use `with`) after the last question.
 
     `base_url` None means OPENAI_BASE_URL, else OpenAI's own URL; `api_key` None means OPENAI_API_KEY, which only
-    OpenAI's own server requires. `timeout`: maximum duration of one attempt, in seconds. `tries`: maximum number of
-    replies requested until one is readable. `retries`: of the SDK, for each reply. After an interrupt, the judge sends
+    OpenAI's own server requires. `retries`: of the SDK, for each reply. After an interrupt, the judge sends
     no more requests.
     """
 
@@ -77,8 +78,6 @@ class OpenAIJudge:
         base_url: str | None = None,
         api_key: str | None = None,
         concurrency: int = DEFAULT_CONCURRENCY,
-        timeout: float = DEFAULT_TIMEOUT,
-        tries: int = 3,
         retries: int = RETRIES,
         observer: Observer | None = None,
     ) -> None:
@@ -87,7 +86,7 @@ class OpenAIJudge:
             model=model,
             base_url=base_url,
             api_key=api_key,
-            timeout=timeout,
+            timeout=TIMEOUT,
             can_go_without_temperature=True,
             subject="The judge",
             address_option="--judge-base-url",
@@ -96,8 +95,6 @@ class OpenAIJudge:
         self._server = Model(server, retries=retries)
         self._cache = cache
         self._concurrency = max(1, concurrency)
-        # After an unreadable or empty reply, the question is asked again with another temperature.
-        self._temperatures = [min(0.5 * number, 1.0) for number in range(max(1, tries))]
         self._observer = observer or Silent()
         self._cost = JudgeProvenance(source="endpoint", model=model, endpoint=self._server.address)
         self._lock = threading.Lock()
@@ -206,7 +203,7 @@ class OpenAIJudge:
     def _answer(self, question: JudgeQuestion) -> JudgeReply:
         """Ask, with varying temperature, until a reply is readable; only a readable reply is stored."""
         last_text, why = "", ""
-        for temperature in self._temperatures:
+        for temperature in TEMPERATURES:
             request = Request(
                 qid=question.qid, messages=(user(question.prompt),), settings={"temperature": temperature}
             )
@@ -226,7 +223,7 @@ class OpenAIJudge:
                 if self._cache is not None:
                     self._cache.keep_reply(self._key(question), last_text)
                 return JudgeReply(text=last_text)
-        error = f"{_NOT_READABLE} in {len(self._temperatures)} tries; {why}"
+        error = f"{_NOT_READABLE} in {len(TEMPERATURES)} tries; {why}"
         return JudgeReply(text=None, error=error, unreadable=last_text or None)
 
 

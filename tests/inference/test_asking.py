@@ -15,11 +15,6 @@ from tests.models.server import Action, Asked, ModelServer, fail, say
 pytestmark = pytest.mark.usefixtures("no_servers")
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "out_requests.jsonl"
-
-
 def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 

@@ -14,11 +14,6 @@ from tests.conftest import ROOT
 from tests.inference.made import plan, record
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "out_requests.jsonl"
-
-
 def kept(log: Log) -> list[int]:
     """The numbers of the tasks that have a reply."""
     return [number for number, each in enumerate(plan(9).conversations) if not log.missing(each)]

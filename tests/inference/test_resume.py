@@ -15,11 +15,6 @@ from tests.models.server import ModelServer, fail, say
 pytestmark = pytest.mark.usefixtures("no_servers")
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "out_requests.jsonl"
-
-
 def check(now: Plan, path: Path) -> None:
     """Read a log as a run of this plan does."""
     it = ResumeCheck(now)

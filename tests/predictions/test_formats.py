@@ -54,10 +54,6 @@ def workbook(*sheets: list[list[object]]) -> bytes:
     return out.getvalue()
 
 
-def answers(file: PredictionFile) -> dict[str, list[str]]:
-    return {record.qid: record.predictions for record in file.records}
-
-
 # VLMEvalKit
 
 HEADER: list[object] = ["index", "question", "A", "B", "answer", "prediction"]
@@ -78,7 +74,7 @@ def test_a_workbook_of_vlmevalkit_is_read_cell_by_cell() -> None:
         [8, "Which?", "x", "y", "A", 2.5],
     ]
     file = read(workbook(rows))
-    assert answers(file) == {
+    assert file.predictions_by_qid == {
         "241": ["A"],
         "1000241": [""],
         "2000241": ["3"],
@@ -96,17 +92,12 @@ def test_a_workbook_of_vlmevalkit_is_read_cell_by_cell() -> None:
 
 def test_a_workbook_needs_no_suffix_and_no_file() -> None:
     data = workbook([["index", "prediction"], [1, "B"]])
-    assert answers(read(data, "table")) == {"1": ["B"]}
-    assert answers(read_predictions("-", stdin=io.BytesIO(data))) == {"1": ["B"]}
-
-
-def test_a_cell_that_excel_cut_is_warned_about() -> None:
-    file = read(workbook([["index", "prediction"], [1, "x" * CELL_LIMIT], [2, "B"]]))
-    assert file.warnings == ['1 prediction cut off at Excel\'s 32767 characters a cell: "1"']
+    assert read(data, "table").predictions_by_qid == {"1": ["B"]}
+    assert read_predictions("-", stdin=io.BytesIO(data)).predictions_by_qid == {"1": ["B"]}
 
 
 def test_each_sample_that_excel_cut_is_counted() -> None:
-    rows = [[1, "x" * CELL_LIMIT], [1, "y" * CELL_LIMIT]]
+    rows = [[1, "x" * CELL_LIMIT], [1, "y" * CELL_LIMIT], [2, "B"]]
     file = read(workbook([["index", "prediction"], *rows]))
     assert file.warnings[0] == '2 predictions cut off at Excel\'s 32767 characters a cell: "1"'
 
@@ -145,7 +136,7 @@ def test_a_tab_separated_table_is_read_with_its_quoted_cells() -> None:
         '7\tplain\t\tNA\r\n"8"\t""\t""\t""\r\n'
     )
     file = read(content.encode(), "a.tsv")
-    assert answers(file) == {"241": ['B\nbecause "it" is'], "7": ["NA"], "8": [""]}
+    assert file.predictions_by_qid == {"241": ['B\nbecause "it" is'], "7": ["NA"], "8": [""]}
     assert [record.position for record in file.records] == ["a.tsv:2", "a.tsv:5", "a.tsv:6"]
     assert file.records[0].fields == {"question": "Which\tone?"}
     assert file.format == "vlmevalkit"
@@ -169,7 +160,7 @@ def test_a_broken_table_says_on_which_line() -> None:
 def test_json_rows_are_read_with_the_nan_that_pandas_writes() -> None:
     content = b'[\n{"index": 241.0, "hint": NaN, "prediction": "A"},\n{"index": "7", "hint": "h", "prediction": NaN},\n{"index": 8, "prediction": 3}]'
     file = read(content, "a.json")
-    assert answers(file) == {"241": ["A"], "7": [""], "8": ["3"]}
+    assert file.predictions_by_qid == {"241": ["A"], "7": [""], "8": ["3"]}
     assert (file.format, file.records[0].fields, file.records[2].position) == (
         "vlmevalkit",
         {"hint": None},
@@ -224,7 +215,7 @@ def test_a_workbook_says_nothing_of_its_own_size() -> None:
         told = repacked(
             TABLE, lambda text, it=dimension: re.sub('<dimension ref="[^"]*"', f'<dimension ref="{it}"', text)
         )  # type: ignore[misc]
-        assert answers(read(told)) == {"1": ["B"], "2": [""]}
+        assert read(told).predictions_by_qid == {"1": ["B"], "2": [""]}
 
 
 def test_a_workbook_packed_as_none_is_is_refused_before_anything_is_unpacked() -> None:
@@ -236,11 +227,11 @@ def test_a_workbook_packed_as_none_is_is_refused_before_anything_is_unpacked() -
 def test_a_table_separated_by_commas_has_a_qid_and_a_prediction_a_row() -> None:
     content = '\ufeff"qid",model,prediction\r\nq1,m,"B, because\nit ""is"""\nq2,m,\nq1,m,A\n7,m,C\n'
     file = read(content.encode(), "a.csv")
-    assert answers(file) == {"q1": ['B, because\nit "is"', "A"], "q2": [""], "7": ["C"]}
+    assert file.predictions_by_qid == {"q1": ['B, because\nit "is"', "A"], "q2": [""], "7": ["C"]}
     assert [record.position for record in file.records] == ["a.csv:2", "a.csv:4", "a.csv:6"]
     assert (file.format, file.records[0].fields) == ("csv", {"model": "m"})
-    assert answers(read(b"index,prediction\n241.0,B\n", "b.csv")) == {"241": ["B"]}
-    assert answers(read(b"qid\tprediction\nq1\tA, B\n", "c.tsv")) == {"q1": ["A, B"]}
+    assert read(b"index,prediction\n241.0,B\n", "b.csv").predictions_by_qid == {"241": ["B"]}
+    assert read(b"qid\tprediction\nq1\tA, B\n", "c.tsv").predictions_by_qid == {"q1": ["A, B"]}
 
 
 def test_a_broken_table_separated_by_commas_says_on_which_line() -> None:
@@ -269,7 +260,7 @@ def test_samples_of_evalplus_are_programs_or_continue_a_prompt() -> None:
         ),
         "samples.jsonl",
     )
-    assert answers(file) == {
+    assert file.predictions_by_qid == {
         "HumanEval/0": [body, f"```python\n{program}\n```"],
         "7": ["````python\nSure:\n```python\nx\n```\n````"],
         "q3": ["```python\n\n```"],
@@ -306,10 +297,10 @@ def test_samples_of_evalplus_that_are_wrong_are_named() -> None:
     ],
 )
 def test_gzip_of_any_format_is_unpacked(name: str, content: bytes) -> None:
-    assert answers(read(gzip.compress(content), name)) == {"1": ["A"]}
+    assert read(gzip.compress(content), name).predictions_by_qid == {"1": ["A"]}
     half = len(content) // 2
-    assert answers(read(gzip.compress(content[:half]) + gzip.compress(content[half:]), name)) == {"1": ["A"]}
-    assert answers(read_predictions("-", stdin=io.BytesIO(gzip.compress(content)))) == {"1": ["A"]}
+    assert read(gzip.compress(content[:half]) + gzip.compress(content[half:]), name).predictions_by_qid == {"1": ["A"]}
+    assert read_predictions("-", stdin=io.BytesIO(gzip.compress(content))).predictions_by_qid == {"1": ["A"]}
 
 
 def test_gzip_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,7 +326,7 @@ def test_samples_of_lmms_eval_before_0_4_name_their_question_in_doc() -> None:
         "doc_hash": "0",
     }
     file = read(lines(sample, {**sample, "doc_id": 1, "doc": {"index": 241.0}}), "x_samples_vstar_bench.jsonl")
-    assert answers(file) == {"17": ["<think>B?</think>A"], "241": ["<think>B?</think>A"]}
+    assert file.predictions_by_qid == {"17": ["<think>B?</think>A"], "241": ["<think>B?</think>A"]}
     assert (file.format, file.warnings) == ("lmms-eval", [])
     assert "target" in file.records[0].fields
 
@@ -348,7 +339,7 @@ def lm_eval(name: str, number: int, **more: object) -> dict[str, object]:
 def test_the_text_that_lm_evaluation_harness_judged_is_graded_and_its_filter_is_named() -> None:
     logged = [lm_eval("create_test", number, filtered_resps=[[f"def f{number}(): ..."]]) for number in (0, 1)]
     file = read(lines(*logged))
-    assert answers(file) == {"HumanEval/0": ["def f0(): ..."], "HumanEval/1": ["def f1(): ..."]}
+    assert file.predictions_by_qid == {"HumanEval/0": ["def f0(): ..."], "HumanEval/1": ["def f1(): ..."]}
     assert file.format == "lm-evaluation-harness"
     assert file.warnings == [
         'The log has the text that its filter "create_test" made of each reply: the official reading and programs are graded by this text'
@@ -358,7 +349,7 @@ def test_the_text_that_lm_evaluation_harness_judged_is_graded_and_its_filter_is_
 def test_of_several_filters_each_has_its_sample() -> None:
     logged = [lm_eval(name, number, filtered_resps=[name]) for name in ("strict", "flexible") for number in (0, 1)]
     file = read(lines(*logged))
-    assert answers(file) == {"HumanEval/0": ["strict", "flexible"], "HumanEval/1": ["strict", "flexible"]}
+    assert file.predictions_by_qid == {"HumanEval/0": ["strict", "flexible"], "HumanEval/1": ["strict", "flexible"]}
     assert [record.filters for record in file.records] == [["strict", "flexible"]] * 2
     (note,) = file.warnings
     assert '2 filters made: each is graded as a sample of its own, in this order: "strict", "flexible"' in note
@@ -367,7 +358,7 @@ def test_of_several_filters_each_has_its_sample() -> None:
 def test_an_output_without_a_judged_text_is_read_once_for_all_filters() -> None:
     logged = [lm_eval(name, number) for name in ("create_test", "other") for number in (0, 1)]
     file = read(lines(*logged))
-    assert answers(file) == {"HumanEval/0": ["    return 1"], "HumanEval/1": ["    return 1"]}
+    assert file.predictions_by_qid == {"HumanEval/0": ["    return 1"], "HumanEval/1": ["    return 1"]}
     assert file.warnings == []
 
 
@@ -396,14 +387,17 @@ def test_outputs_of_benchmarks_own_scripts_are_read(name: str, texts: dict[str, 
         archive.writestr("outputs.json", content)
     for written in (content, gzip.compress(content), packed.getvalue()):
         file = read(written, "outputs.json")
-        assert (file.format, answers(file)) == (name, texts)
+        assert (file.format, file.predictions_by_qid) == (name, texts)
     if name == "bbh":
         assert file.records[0].fields["question"] == "b?"
 
 
 def test_an_output_that_is_null_is_empty_and_another_object_is_an_error() -> None:
     row = {"question_id": 1, "generated_text": None}
-    assert answers(read(lines(row, {**row, "question_id": 2, "generated_text": "x"}))) == {"1": [""], "2": ["x"]}
+    assert read(lines(row, {**row, "question_id": 2, "generated_text": "x"})).predictions_by_qid == {
+        "1": [""],
+        "2": ["x"],
+    }
     assert refusal(lines(row, {**row, "question_id": 2.5}, {"question_id": 3, "generated_text": {}}), "a.jsonl") == [
         "a.jsonl:2: $.question_id: expected an id, found the number 2.5",
         "a.jsonl:3: $.generated_text: expected a text or a list of texts, found an object",
@@ -412,7 +406,7 @@ def test_an_output_that_is_null_is_empty_and_another_object_is_an_error() -> Non
 
 def test_samples_without_an_own_id_take_the_row_number_and_say_so() -> None:
     file = read(lines({"doc_id": 0, "filtered_resps": ["A"]}, {"doc_id": "1", "filtered_resps": ["B"]}), "a.jsonl")
-    assert answers(file) == {"0": ["A"], "1": ["B"]}
+    assert file.predictions_by_qid == {"0": ["A"], "1": ["B"]}
     assert file.warnings == ["The log's row numbers (doc_id) are used as qids, because it does not name the questions"]
 
 
@@ -435,7 +429,9 @@ def test_filtered_log_likelihoods_are_no_texts(resps: dict[str, object]) -> None
     row = {"doc_id": 0, "filter": "none", "filtered_resps": filtered, **resps}
     (problem,) = refusal(lines(row), "a.jsonl")
     assert "found log-likelihoods" in problem
-    assert answers(read(lines(row | {"filtered_resps": [["-1.5", "(A)"]]}), "a.jsonl")) == {"0": ["-1.5", "(A)"]}
+    assert read(lines(row | {"filtered_resps": [["-1.5", "(A)"]]}), "a.jsonl").predictions_by_qid == {
+        "0": ["-1.5", "(A)"]
+    }
 
 
 def test_ids_that_several_questions_of_a_log_have_give_way_to_its_row_numbers() -> None:
@@ -444,7 +440,7 @@ def test_ids_that_several_questions_of_a_log_have_give_way_to_its_row_numbers() 
         for n, thing in enumerate(("dog", "cat", "lamp"))
     ]
     file = read(lines(*rows), "a.jsonl")
-    assert answers(file) == {"0": ["0"], "1": ["1"], "2": ["2"]}
+    assert file.predictions_by_qid == {"0": ["0"], "1": ["1"], "2": ["2"]}
     assert file.is_numbered
     assert "several of its questions have the same id" in file.warnings[0]
 
@@ -485,7 +481,7 @@ def test_a_scored_file_of_mr_ben_gives_predictions_judge_replies_and_questions()
         {"u/m": "reply"},
         {"math": [row, row], "physics": [unanswered], "coding": []},
     )
-    assert answers(file) == {"u/m": ["text"], "u/m#2": [""]}
+    assert file.predictions_by_qid == {"u/m": ["text"], "u/m#2": [""]}
 
 
 def test_mr_gsm8k_s_results_are_read_as_mr_ben_s(tmp_path: Path) -> None:
@@ -536,7 +532,7 @@ def test_batches_of_openai_and_vllm_have_choices_and_errors() -> None:
         ),
         "batch_output.jsonl",
     )
-    assert (file.format, answers(file)) == (
+    assert (file.format, file.predictions_by_qid) == (
         "openai-batch",
         {"t1": ["A", ""], "t2": ["D"], "t3": ["B"], "t4": [""], "t5": [""]},
     )
@@ -557,6 +553,6 @@ def test_the_last_message_of_the_model_is_its_reply() -> None:
         ),
         "chat.jsonl",
     )
-    assert answers(file) == {"1": ["A"], "2": ["C"], "x": ["D", "E"]}
+    assert file.predictions_by_qid == {"1": ["A"], "2": ["C"], "x": ["D", "E"]}
     (problem,) = refusal(lines({"id": 1, "messages": asked}), "chat.jsonl")
     assert problem == "chat.jsonl:1: $.messages: expected a text or a list of texts, found a list"

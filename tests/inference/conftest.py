@@ -1,0 +1,10 @@
+"""What the tests of inference share."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "out_requests.jsonl"
