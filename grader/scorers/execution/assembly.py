@@ -20,7 +20,6 @@ from grader.scorers.execution.extraction import (
     parse_or_none,
 )
 from grader.scorers.execution.statements import (
-    is_constant,
     is_main_guard,
     is_noop,
     statements,
@@ -204,12 +203,8 @@ _NEEDLESS = "does not run tests and demonstrations of its own"
 
 
 def _needed_lines(tree: ast.Module, names: tuple[str, ...]) -> list[str]:
-    """Return a program's lines, as Python writes them, without statements that do nothing for a call of `names`."""
-    nodes = [
-        node
-        for node in tree.body
-        if not (isinstance(node, ast.Pass) or is_constant(node) or (names and is_main_guard(node)))
-    ]
+    """Return a program's lines, as Python writes them, without what does nothing for a call of `names`."""
+    nodes = [node for node in tree.body if not (names and is_main_guard(node))]
     return (unparse(nodes) or "").split("\n")
 
 

@@ -23,7 +23,6 @@ from grader.scorers.execution.extraction import (
 )
 from grader.scorers.execution.reply_forms import forms, with_markup_on_own_lines, without_chat_marks
 from grader.scorers.execution.statements import (
-    IMPORTS,
     Statement,
     bound_names,
     has_calls,
@@ -80,9 +79,6 @@ def find_program(reply: str, wanted: WantedProgram) -> str | None:
 def has_code(reply: str) -> bool:
     """Return whether a reply contains code at all, in any language, valid or not."""
     text = without_chat_marks(reply)
-    body = statements(text[:MAX_SOURCE])
-    if any(not isinstance(statement.node, ast.Expr) for statement in body):
-        return True
     return any(
         _LINE_OF_CODE.search(part.text) or (part.is_fenced and _SIGN_OF_CODE.search(part.text))
         for variant in (text, with_markup_on_own_lines(text))
@@ -91,8 +87,8 @@ def has_code(reply: str) -> bool:
 
 
 _LINE_OF_CODE = re.compile(
-    r"^[ \t>]*(?:(?:async )?def \w+ ?\(|class \w+ ?[:({]|import \w+|from [\w.]+ import |@\w+|print ?\(|return\b[^.\n]*$"
-    r"|(?:for|while|if|with|try)\b[^\n]*:[ \t]*(?:#.*)?$|#include|\w+ ?= ?\w+\()",
+    r"^[ \t>]*(?:(?:async )?def \w+ ?\(|import \w+|from [\w.]+ import |print ?\(|return\b[^.\n]*$"
+    r"|(?:for|while|if|with|try)\b[^\n]*:[ \t]*(?:#.*)?$|\w+ ?= ?\w+\()",
     re.MULTILINE,
 )
 _SIGN_OF_CODE = re.compile(r"[=(\[{;]|^[ \t]*+pass\b", re.MULTILINE)
@@ -108,8 +104,6 @@ class _Segment(NamedTuple):
     is_fenced: bool = False
     is_python: bool = False
     """Whether its fence names Python, or no language."""
-    is_cut: bool = False
-    """Whether its fence is never closed."""
 
     @property
     def origin(self) -> _Origin:
@@ -132,12 +126,13 @@ class _Piece(NamedTuple):
     source: str
     body: Sequence[Statement]
     is_whole: bool
-    """Whether nothing of it is left out or cut off."""
+    """Whether nothing of it is left out."""
     origin: _Origin
 
 
 _FENCE = re.compile(r"[ \t]*+(?:`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)[^\n`]*+$")
 """All repetitions are possessive; otherwise 20,000 tildes and a backtick would take 36 s."""
+_DOCSTRING_QUOTES = ('"""', "'''")
 _ELISION_COMMENT = re.compile(r"^[ \t]*+#[ \t]*+(?:\.\.\.|\u2026)", re.MULTILINE)
 """A comment that stands for code that is left out."""
 
@@ -149,31 +144,24 @@ def _segments(text: str) -> list[_Segment]:
     """
     segments: list[_Segment] = []
     lines: list[str] = []
-    language, is_fenced, offset = "", False, 0
-    last_quotes = {quotes: text.rfind(quotes) for quotes in ('"""', "'''")}
-    quote_counts = dict.fromkeys(last_quotes, 0)
-    """Number of such quotation marks in the segment so far."""
+    language, is_fenced = "", False
+    quote_counts = dict.fromkeys(_DOCSTRING_QUOTES, 0)
+    """Number of such quotation marks in the segment so far. Behind an odd number of them, a docstring is open."""
     for line in text.split("\n"):
         fence = _FENCE.match(line)
-        # A line is inside a docstring if an odd number of these marks stand before it, and another one behind it.
-        in_docstring = any(count % 2 and offset < last_quotes[quotes] for quotes, count in quote_counts.items())
-        if fence is None or in_docstring:
+        if fence is None or any(count % 2 for count in quote_counts.values()):
             lines.append(line)
             quote_counts = {quotes: count + line.count(quotes) for quotes, count in quote_counts.items()}
         else:
-            segments.append(_segment(lines, language, is_fenced=is_fenced, is_last=False))
-            lines, language = [], fence[1].lower()
-            # One that names a language opens a block, even within another one.
-            is_fenced = bool(language) or not is_fenced
-            quote_counts = dict.fromkeys(last_quotes, 0)
-        offset += len(line) + 1
-    segments.append(_segment(lines, language, is_fenced=is_fenced, is_last=True))
+            segments.append(_segment(lines, language, is_fenced=is_fenced))
+            lines, language, is_fenced = [], fence[1].lower(), not is_fenced
+            quote_counts = dict.fromkeys(_DOCSTRING_QUOTES, 0)
+    segments.append(_segment(lines, language, is_fenced=is_fenced))
     return [segment for segment in segments if segment.text.strip()]
 
 
-def _segment(lines: list[str], language: str, *, is_fenced: bool, is_last: bool) -> _Segment:
-    is_python = not language or language.startswith(("py", "ipy"))
-    return _Segment("\n".join(lines), is_fenced, is_python, is_cut=is_fenced and is_last)
+def _segment(lines: list[str], language: str, *, is_fenced: bool) -> _Segment:
+    return _Segment("\n".join(lines), is_fenced, is_python=not language or language.startswith(("py", "ipy")))
 
 
 def _pieces(text: str, budget: Budget) -> Iterator[_Piece]:
@@ -191,7 +179,7 @@ def _pieces(text: str, budget: Budget) -> Iterator[_Piece]:
             # `statements` leaves out prose that happens to be Python.
             has_prose = len(body) < len(tree.body)
             piece_source = _source_of_statements(body) if has_prose else part
-            yield _Piece(piece_source, body, is_whole=not segment.is_cut and not is_elided, origin=segment.origin)
+            yield _Piece(piece_source, body, is_whole=not is_elided, origin=segment.origin)
 
 
 def _is_elided(tree: ast.Module) -> bool:
@@ -217,28 +205,18 @@ def has_body(node: ast.AST) -> bool:
         methods = [part for part in node.body if isinstance(part, SCOPES) and part.name != "__init__"]
         if methods:
             return any(map(has_body, methods))
-        return bool(node.bases) or not all(map(is_noop, node.body))
+        return not all(map(is_noop, node.body))
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return not all(is_noop(part) or _is_placeholder(part) for part in node.body)
+        return not all(map(is_noop, node.body))
     return True
 
 
-def _is_placeholder(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Raise) and "NotImplementedError" in ast.unparse(statement)
-
-
-def _definitions(body: Sequence[ast.stmt], *, with_methods: bool = False) -> dict[str, ast.AST]:
-    """Return what a program defines outside functions, and the methods of `class Solution` (LeetCode's form).
-
-    Of several definitions of a name, the last one counts.
-    """
+def _definitions(body: Sequence[ast.stmt]) -> dict[str, ast.AST]:
+    """Return what a program defines outside functions. Of several definitions of a name, the last one counts."""
     definitions: dict[str, ast.AST] = {}
     for node in nodes_outside_functions(ast.Module([*body], [])):  # the last one first
         if isinstance(node, SCOPES):
-            methods = node.body if with_methods and isinstance(node, ast.ClassDef) and node.name == "Solution" else []
-            for part in (node, *reversed(methods)):
-                if isinstance(part, SCOPES):
-                    definitions.setdefault(part.name, part)
+            definitions.setdefault(node.name, node)
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name):
@@ -254,8 +232,7 @@ def _best_definition(pieces: Sequence[_Piece], wanted: WantedProgram, fits: Call
     ranks: list[tuple[bool, _Origin, int]] = []
     for number, piece in enumerate(pieces):
         nodes = [statement.node for statement in piece.body]
-        # Where no signature asks for a function outside a class, it may be a method of `class Solution`.
-        definitions = _definitions(nodes, with_methods=not wanted.signature.strip())
+        definitions = _definitions(nodes)
         defines_one = any(name in definitions and fits(definitions[name]) for name in wanted.names)
         if defines_one and not has_outer_return(ast.Module(nodes, [])):
             ranks.append((piece.is_whole, piece.origin, number))
@@ -273,8 +250,6 @@ def _best_script(pieces: Sequence[_Piece], wanted: WantedProgram) -> str | None:
     ranks: list[tuple[bool, _Origin, int]] = []
     names_of_pieces = bound_names(statement for piece in pieces for statement in piece.body) - wanted.available
     for number, piece in enumerate(pieces):
-        if has_outer_return(ast.Module([statement.node for statement in piece.body], [])):
-            continue
         needs_others = bool(undefined_names(piece.body) & names_of_pieces)
         program = _with_dependencies(pieces, number, wanted) if needs_others else piece.body
         if has_calls(statement.node for statement in program):
@@ -315,11 +290,10 @@ def _with_dependencies(pieces: Sequence[_Piece], main_number: int, wanted: Wante
         if provider is None:
             break
         defined = bound_names(program)
-        # An import is taken even if the program has it, because what is added runs before the program's own imports.
         added[provider] = [
             statement
             for statement in statements_needed_by(missing, providers.pop(provider))
-            if isinstance(statement.node, IMPORTS) or defined.isdisjoint(statement.bound)
+            if defined.isdisjoint(statement.bound)
         ]
     # `_PROMPT` is the lowest number: the prompt's come first, then those of the pieces as they stand in the reply.
     dependencies = [statement for number in sorted(added) for statement in added[number]]
@@ -368,7 +342,7 @@ def _stub_with_body(stub: str, body: str, names: tuple[str, ...], budget: Budget
 
     The body is tried as it stands, indented anew, and with its first line indented, which models forget.
     """
-    body = body.strip("\n").replace("\t", "    ") + "\n"
+    body = body.strip("\n") + "\n"
     last_line = stub.rstrip().rpartition("\n")[2]
     tree = cached_tree(body)
     if tree is not None and not has_outer_return(tree) and not last_line.startswith("class "):
@@ -380,14 +354,13 @@ def _stub_with_body(stub: str, body: str, names: tuple[str, ...], budget: Budget
     for form in dict.fromkeys((body, indented, indentation + body.lstrip())):
         for source in code_spans(stub + form, budget, begun_by=stub_lines):
             tree = cached_tree(source)
-            if tree is not None and _is_completed_by_body(tree, names, stub_lines):
+            if tree is not None and _is_completed(tree, names):
                 return source
     return None
 
 
-def _is_completed_by_body(tree: ast.Module, names: tuple[str, ...], stub_lines: int) -> bool:
-    """Whether one of the names is defined, and a statement goes on after the stub, which has so many lines."""
-    goes_on = any(node.lineno <= stub_lines < (node.end_lineno or 0) for node in tree.body)
+def _is_completed(tree: ast.Module, names: tuple[str, ...]) -> bool:
+    """Whether one of the names is defined, with a body."""
     definitions = _definitions(tree.body)
     defines_one = any(name in definitions and has_body(definitions[name]) for name in names)
-    return goes_on and defines_one and not has_outer_return(tree)
+    return defines_one and not has_outer_return(tree)

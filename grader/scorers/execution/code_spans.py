@@ -19,7 +19,7 @@ MAX_PARSED = 2_000_000
 PER_ATTEMPT = 50
 """What an attempt to parse a statement costs besides its characters. The second costs twice as many, the third three
 times, because each parses the earlier lines again."""
-_CONTINUATION = re.compile(r"\s|$|#|(?:else|elif|except|finally)\b|[)\]}]")
+_CONTINUATION = re.compile(r"\s|$|#|(?:else|elif|except|finally)\b")
 """The beginning of a line that may belong to the statement above it."""
 
 
@@ -31,13 +31,12 @@ class Budget:
 
 
 def code_spans(text: str, budget: Budget, *, begun_by: float = float("inf")) -> Iterator[str]:
-    """Yield the spans of Python in a text that begin in line `begun_by` (from 0) or before."""
+    """Yield the spans of Python in a text that begin in line `begun_by` (from 0) or before; some are empty."""
     lines = text.split("\n")
     for start, end in _line_spans(lines, budget):
         if start > begun_by:
             return
-        if source := "\n".join(lines[start:end]).strip():
-            yield source + "\n"
+        yield "\n".join(lines[start:end]).strip() + "\n"
 
 
 def last_definition_and_text_behind(text: str, names: Sequence[str], budget: Budget) -> tuple[str, str] | None:

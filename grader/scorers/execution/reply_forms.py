@@ -32,16 +32,15 @@ def forms(reply: str) -> Iterator[str]:
 
 
 _ANOTHER_QUESTION = re.compile(
-    r"^#{1,6} *(?:question|instruction|problem|task|exercise)\b|^(?:user|assistant|human)[ \t]*$|^(?:human|user|q): "
-    r"|^(?:question|problem|task|exercise) \d+[.:]|\[/?INST\]",
+    r"^#{1,6} *(?:question|instruction|problem)\b|^(?:user|assistant)[ \t]*$|^problem \d+[.:]",
     re.MULTILINE | re.IGNORECASE,
 )
 """The beginning of another question, or another turn of a chat."""
 _CHAT = r"<[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]>|</?s>|<(?:start|end)_of_turn>|<[eb]os>|\[/?INST\]"
 _OPENING = re.compile(rf"\A(?:\s|(?:{_CHAT})(?:assistant|model)?)+(?=\S)")
 _CLOSING = re.compile(rf"(?:{_CHAT})[ \t]*$", re.MULTILINE)
-_TAG = re.compile(r"^[ \t]*(?:\[/?(?:PYTHON|CODE|ANSWER|SOLUTION|BEGIN|DONE)\]|</?(?:python|code|answer|solution)>)", re.M | re.I)  # fmt: skip # noqa: E501
-_MARKUP = re.compile(r"`{3,}[\w+-]*|</?\w+(?: \w+=[^<>\n]*)?>|\[/?[A-Z]+\]|(?<=[:*]) +(?=def \w+\(|import \w|from \w+ import )")  # fmt: skip # noqa: E501
+_TAG = re.compile(r"^[ \t]*(?:\[/?(?:PYTHON|BEGIN|DONE)\]|</?(?:code|answer)>)", re.MULTILINE | re.IGNORECASE)
+_MARKUP = re.compile(r"`{3,}[\w+-]*|</?\w+(?: \w+=[^<>\n]*)?>|(?<=[:*]) +(?=def \w+\(|import \w|from \w+ import )")
 _SPAN = re.compile(r"(?<!`)`(?!`)([^`\n]++)`(?!`)")
 _VALUE = re.compile(r'(?<!["\\])"((?:[^"\\]|\\.)*+)"(?!")')
 """A text of JSON; not between three quotation marks, as a docstring is. One behind a backslash begins no text."""
@@ -63,9 +62,9 @@ def without_chat_marks(reply: str) -> str:
 
 
 def _without_reasoning(reply: str) -> str:
-    """Return a reply without the thoughts before its answer, if there is an answer."""
+    """Return a reply without the thoughts before its answer."""
     masked, _ = hide_reasoning(reply)
-    if masked == reply or not masked.strip():
+    if masked == reply:
         return reply
     # `masked` has as many characters as the reply. What differs is a thought, and becomes one line end.
     stretches = groupby(zip(reply, masked, strict=True), lambda pair: pair[0] == pair[1])

@@ -6,7 +6,6 @@ import ast
 import builtins
 import contextlib
 import functools
-import re
 import symtable
 import sys
 from collections import defaultdict
@@ -68,11 +67,6 @@ def _is_prose(statement: Statement, known_names: frozenset[str]) -> bool:
     return isinstance(statement.node, ast.Expr) and is_noop(statement.node) and not statement.used <= known_names
 
 
-def is_constant(node: ast.stmt) -> bool:
-    """Return whether a statement is a constant, such as a docstring."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
 def _statement(node: ast.stmt) -> Statement:
     parts = list(ast.walk(node))
     mentioned = frozenset(getattr(part, "id", getattr(part, "attr", "")) for part in parts)
@@ -104,9 +98,7 @@ def _names(parts: Iterable[ast.AST]) -> _Names:
             (used if isinstance(part.ctx, ast.Load) else bound).add(part.id)
         elif isinstance(part, ast.alias):
             bound.add((part.asname or part.name).split(".")[0])
-        else:
-            bound.add(getattr(part, "name", None) or getattr(part, "rest", None) or "")  # `except`, `match`
-    return _Names(bound - {""}, used_at_once=used, used=used)
+    return _Names(bound, used_at_once=used, used=used)
 
 
 def _names_by_scope(text: str) -> _Names:
@@ -120,7 +112,7 @@ def _names_by_scope(text: str) -> _Names:
         for symbol in scope.get_symbols():
             if scope is not table and not symbol.is_global():
                 continue
-            if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace():
+            if symbol.is_assigned() or symbol.is_imported():
                 names.bound.add(symbol.get_name())
             if symbol.is_referenced():
                 names.used.add(symbol.get_name())
@@ -180,11 +172,7 @@ def statements_needed_by(names: Iterable[str], body: Sequence[Statement]) -> lis
     seen = {*waiting}
     while waiting:
         name = waiting.pop()
-        numbers = [*binders[name]]
-        # Variables and modules can be set up; functions and classes are what their definitions say.
-        if any(not isinstance(body[n].node, SCOPES) for n in numbers):
-            numbers += [n for n in users[name] if n in may_set_up]
-        for n in numbers:
+        for n in (*binders[name], *(user for user in users[name] if user in may_set_up)):
             if n not in needed and not is_main_guard(body[n].node):
                 needed.add(n)
                 new_names = (body[n].used | body[n].bound) - seen
@@ -227,7 +215,7 @@ def _is_harmless(statement: Statement, known: set[str]) -> bool:
         is_standard = all(name.partition(".")[0] in sys.stdlib_module_names for name in modules)
         only_repeats = statement.bound <= known
         return is_standard or only_repeats
-    if isinstance(node, (*SCOPES, ast.Assign, ast.AnnAssign, ast.AugAssign)):
+    if isinstance(node, (*SCOPES, ast.Assign)):
         return not statement.may_have_effects and statement.used_at_once <= known
     return is_noop(node)
 
@@ -244,7 +232,6 @@ def _numbers_by_name(body: Sequence[Statement], field: str) -> Mapping[str, list
 # --- what a script does -----------------------------------------------------------------------------------------
 
 _READS = frozenset({"input", "stdin", "fileinput"})
-_OPENS_INPUT = re.compile(r"\bopen\((?:0|'/dev/stdin')")
 _PRINTS = frozenset({"print", "write", "writelines", "stdout"})
 
 
@@ -254,5 +241,4 @@ def reads_and_prints(body: Sequence[Statement]) -> bool:
     if not has_calls(node for node in nodes if not isinstance(node, SCOPES)):
         return False
     names = frozenset[str]().union(*(statement.mentioned for statement in body))
-    reads = bool(names & _READS) or ("open" in names and bool(_OPENS_INPUT.search(unparse(nodes) or "")))
-    return reads and bool(names & _PRINTS)
+    return bool(names & _READS) and bool(names & _PRINTS)

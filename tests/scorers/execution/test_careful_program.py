@@ -118,7 +118,6 @@ REPLIES = {
     "a constant that the function computed": block("def total(xs):\n    return sum(xs) + ZERO if xs else 0\nZERO = total([])\n"),
     "an attribute of the function": block("def total(xs):\n    return sum(xs) + total.start\ntotal.start = 0\n"),
     "a set-up call": block(f"import sys\nsys.setrecursionlimit(5000)\nTABLE = []\nTABLE.append(0)\ndef total(xs):\n    return sum(xs) + TABLE[0]\n{USAGE}"),
-    "a version that is cut off behind it": f"{block(WHOLE)}Again:\n```python\ndef total(xs):\n    t = 0\n    ret",
     "a version with a comment for the rest": f"{block(WHOLE)}It begins with\n{block('def total(xs):' + chr(10) + '    t = 0' + chr(10) + '    # ... add' + chr(10))}",
     "the same with an ellipsis": f"{block(WHOLE)}It begins with\n{block('def total(xs):' + chr(10) + '    t = 0' + chr(10) + '    ...' + chr(10))}",
     "another question": f"{block(WHOLE)}\n### Question:\nThe product?\n\n{block(OTHER)}",
