@@ -229,14 +229,8 @@ _PROSE = Pattern(r"(?<![\\A-Za-z])(?!sqrt|inf|pi)[A-Za-z]{3}|boxed")
 
 def read_expression(reply: OwnWords, claim: Claim) -> str | None:
     """Return the expression that a form has; of a reply without a form, its only line, if it has no words."""
-    if claim.is_cut:
-        return None
-    if claim.form in ("container", "mark", "declaration"):
-        return _claim_content(reply, claim).strip(" \t\n*_`") or None
-    if claim.form == "body" and not reply.refuses:
-        line = _only_line(reply)
-        return line if line and not _PROSE.search(line) else None
-    return None
+    text = read_text(reply, claim)
+    return None if text is None or (claim.form == "body" and _PROSE.search(text)) else text
 
 
 _FORMATS = (

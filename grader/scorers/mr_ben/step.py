@@ -24,11 +24,11 @@ NO_STEP = Pattern(
     r"|there (?:is|are|were|was) no\b|all (?:the )?steps (?:are|were)\b|无|没有|不适用)"
 )
 _STEP = Pattern(
-    r"(?:\bsteps?(?:\W{0,4}|\s*(?:no\.?|number)\s*)|步骤\W{0,4}|第\s*)(\d{1,4})(?:st|nd|rd|th)?(?![a-z0-9])"
+    r"(?:\bsteps?\W{0,4}|步骤\W{0,4}|第\s*)(\d{1,4})(?:st|nd|rd|th)?(?![a-z0-9])"
     r"|\b(\d{1,4})(?:st|nd|rd|th)?[ -]step\b(?!\s+(?:with|that|where|in|to|contain))"
 )
 _NUMBER = Pattern(
-    r"(?:\W*?(?:boxed\W)?(?<![\d.])|\W{0,3}(?:no\.?|number)\s*)(\d{1,3})(?:st|nd|rd|th)?(?![\d.]*\d)(?!,\d{3})"
+    r"\W*?(?:boxed\W)?(?<![\d.])(\d{1,3})(?:st|nd|rd|th)?(?![\d.]*\d)(?!,\d{3})"
     r"(?=[\W_]*$|\s*[.):;,\]|]|\s+(?:[-(]|and\b|&|or\b))"
 )
 _SECOND_STEP = Pattern(
@@ -46,7 +46,6 @@ _LEAD_IN = frozenset(
 )
 _FIRST_ERROR_IN_STEP = Pattern(
     r"\b(?:error|mistake|flaw|(?:incorrect|wrong) step)\b[^.\n]{0,60}?\bstep\s*#?(\d{1,4})\b"
-    r"|\bstep\s*#?(\d{1,4})\s+(?:is|contains|has|makes)\s+the\s+first\s+(?:error|mistake|incorrect|wrong)\b"
 )
 _WRONG_STEP = Pattern(
     r"\bstep\s*#?(\d{1,4})\s+(?:(?:is|was)\s+(?:\w{1,16}ly\s+)?(?:incorrect|wrong|flawed|erroneous)|"
