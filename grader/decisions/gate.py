@@ -96,7 +96,7 @@ def decide_threshold(
     Raises UsageError for an unknown metric.
     """
     result = _decide_threshold(report, scorer_of(report), threshold, reading, confident=confident)
-    return _with_part_note(result, report)
+    return _with_selection_note(result, report)
 
 
 def decide_max_drop(report: Report, baseline: Report, max_drop: MaxDrop, reading: ReadingName) -> GateResult:
@@ -104,11 +104,11 @@ def decide_max_drop(report: Report, baseline: Report, max_drop: MaxDrop, reading
 
     Raises UsageError for an unknown metric.
     """
-    return _with_part_note(_decide_max_drop(report, scorer_of(report), baseline, max_drop, reading), report)
+    return _with_selection_note(_decide_max_drop(report, scorer_of(report), baseline, max_drop, reading), report)
 
 
-def _with_part_note(result: GateResult, report: Report) -> GateResult:
-    """Return the result; its reason says so if only a part of the benchmark was graded."""
+def _with_selection_note(result: GateResult, report: Report) -> GateResult:
+    """Return the result; its reason says so if only some of the benchmark's tasks were graded."""
     if report.part is None:
         return result
     return msgspec.structs.replace(result, reason=f"on a part, {report.part.in_words()}: {result.reason}")

@@ -72,7 +72,8 @@ class Cluster(Executor):
 
     def __init__(self, queue_settings: ray_task.QueueSettings, observer: Observer, cache: VerdictCache) -> None:
         super().__init__(cache, queue_settings.limits, observer)
-        self._queue_settings, self._connection = queue_settings, connection()
+        self._queue_settings = queue_settings
+        self._connection = connection()  # it connects in `__enter__`
         self._packed_settings = msgspec.json.encode(queue_settings, enc_hook=str)  # paths as texts
         self._facts: list[NodeFacts] = []
         """Of each host that has run a batch."""

@@ -60,7 +60,10 @@ def make_plan(
 def _make_step(
     turn: Turn, task: Task, image: Callable[[Task], bytes | None], request_settings: RequestSettings, sample: int
 ) -> Step:
-    """Return the request of one turn for one sample; its messages are built, and its image read, when it is sent."""
+    """Return the request of one turn for one sample.
+
+    Its messages are built, and the task's image is read, when it is sent. For the other fields see `Turn` and `Step`.
+    """
     shows_images = turn.shows_images and not request_settings.without_images
     # Recorded, so that a resumed run notices that the option is another one.
     image_settings = {"without_images": True} if turn.shows_images and not shows_images else {}

@@ -416,10 +416,13 @@ def metrics_leaving_out_unscored(report: Report) -> str:
     has_metric_of_all_samples = False
     for name, pair in report.overall().items():
         for reading, metric in zip(READINGS, pair, strict=True):
-            if metric is not None and not metric.is_partial:
-                has_metric_of_all_samples = True
-            # Without a metric, nothing is scored in this reading: all its samples are left out.
-            elif metric is not None or getattr(report.unscored_by_reading, reading) > 0:
+            if metric is None:
+                # Either the metric has no such reading, or nothing is scored in it: then all samples are left out.
+                leaves_out = getattr(report.unscored_by_reading, reading) > 0
+            else:
+                leaves_out = metric.is_partial
+                has_metric_of_all_samples |= not leaves_out
+            if leaves_out:
                 readings_by_metric.setdefault(name, []).append(reading)
     if not readings_by_metric or not has_metric_of_all_samples:
         return "all metrics"

@@ -55,7 +55,10 @@ def with_oddities(samples: Iterable[SampleResult], oddities: Oddities) -> list[S
 
 
 def _with_oddities(sample: SampleResult, oddities: Oddities) -> SampleResult:
-    """Return a sample with its filter, and the first of: a broken row, a failure, what the log says of its end."""
+    """Return a sample with its filter as a group, and with readings and flags as `with_oddities` says.
+
+    Where the row is broken or the server failed, nothing else is said of the reply.
+    """
     key = sample.qid, sample.sample
     if sample.careful.outcome is Outcome.NOT_JUDGED:
         return sample

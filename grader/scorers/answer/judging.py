@@ -117,7 +117,7 @@ def _with_grade(
     readings = {}
     if "official" in names:
         grade = None if text is None else _grade(text, grades, "official")
-        # The official scorer takes a reply without a grade as "not attempted".
+        # A judge's reply in which no grade is read is a grade for the official scorer, too: "not attempted".
         without_grade = Outcome.UNSCORED if text is None else Outcome.NO_ANSWER
         readings["official"] = _reading(None, grade, without_grade, reply.error)
     if "careful" in names:
@@ -127,7 +127,10 @@ def _with_grade(
 
 
 def _reading(answer: str | None, grade: Grade | None, without_grade: Outcome, error: str) -> Reading:
-    """Return a reading with the judge's grade. `without_grade`: the outcome if there is none."""
+    """Return a reading with the judge's grade.
+
+    `without_grade`: the outcome if there is none. `error`: why the judge gave none.
+    """
     outcome = without_grade if grade is None else _OUTCOMES[grade]
     is_unscored = outcome is Outcome.UNSCORED
     return Reading(

@@ -60,7 +60,8 @@ class ProgramScorer:
         self._tasks: Mapping[str, CodeTask] = run.tasks
         self._protocol = run.benchmark.protocols[run.protocol].with_timeout(run.options.timeout)
         self._limits = limits_of(self._protocol, run.options.memory, run.tasks.values())
-        self._spool, self._stack = Spool(), contextlib.ExitStack()
+        self._stack = contextlib.ExitStack()
+        self._spool = Spool()  # of the answers of reference solutions
         self._states = States(self._spool)
         self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None)
         self._executor.queue.loop_delay = LOOP_DELAY

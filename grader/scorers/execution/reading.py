@@ -318,17 +318,18 @@ def _is_failure_of_program(line_numbers: str, sample: Sample) -> bool:
 
 
 def failing_line_facts(line_numbers: str, sample: Sample) -> ExecutionFacts | None:
-    """Return the line of the tests that failed or called what failed, and its number in the program (from 1).
+    """Return the last line of the tests in a traceback: the one that failed, or called the function that failed.
 
-    `line_numbers`: separated by commas, outermost first. The program itself reports them, so the result is for people
-    and decides nothing.
+    `line_numbers`: the traceback's, separated by commas, outermost first. They count, from 1, what is run: the model's
+    part (`sample.head`), then the tests. The program itself reports them, so the result is for people and decides
+    nothing.
     """
-    first = sample.head.count("\n") + 1
+    first_of_tests = sample.head.count("\n") + 1
     source = (sample.head + sample.task.tests).split("\n")
     failed_line = 0
     for number in map(_line_number, line_numbers.split(",")):
-        if not first <= number <= len(source):
-            break  # here the trace enters the program
+        if not first_of_tests <= number <= len(source):
+            break  # here the traceback enters the model's part
         failed_line = number
     if not failed_line:
         return None

@@ -205,10 +205,11 @@ class Answerer:
     """Answers the calls of a program, one after the other."""
 
     def __init__(self, spec: "Candidate", program: Program, state: CallState) -> None:
-        """`spec`: see jobs.Candidate, also for `with_effects` and `kept_calls`."""
+        """The fields of `spec` are explained in jobs.py: `Declared`, `Candidate`."""
         self._program, self._state = program, state
         self._stubs = spec["stubs"]
-        self._with_effects, self._kept_calls = spec.get("with_effects", True), set[int](spec.get("kept_calls", ()))
+        self._with_effects = spec.get("with_effects", True)
+        self._kept_calls = set[int](spec.get("kept_calls", ()))
         self._next = 0
         """The number of the next call."""
 

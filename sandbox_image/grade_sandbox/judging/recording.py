@@ -225,6 +225,7 @@ class _Record:
                     self._compare(kind, name, one, two)
 
     def _compare(self, kind: str, name: str, one: Any, two: Any) -> None:
+        """Compare two objects by an operator (`kind` "op") or a method; to ask the reference records the call."""
         assert self._asker is not None
         try:
             if kind == "op":
