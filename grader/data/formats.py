@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 from grader.data.tables import ColumnSet, DataTable, Row
 from grader.errors import InputError, UsageError
 from grader.files.json_records import BLANK, JsonText, Problems
-from grader.files.json_text import line_of, problem_lines, quoted
+from grader.files.json_text import duplicate_columns, line_of, problem_lines, quoted
 from grader.files.user_files import similar_file_hint, unpack_gzip
 from grader.files.workbook import WorkbookError, read_sheet
 
@@ -108,10 +108,9 @@ def _read_workbook(path: Path) -> DataTable:
         sheet = read_sheet(_bytes(path), lambda names: sum(map(bool, names)) > 1, "two columns")
     except WorkbookError as error:
         raise InputError([f"{path}:{error.row}: {error.message}"]) from error
+    if problems := duplicate_columns(sheet.header):
+        raise InputError([f"{path}:1: {problem}" for problem in problems])
     columns = [name for name in sheet.header if name]
-    duplicates = sorted({name for name in columns if columns.count(name) > 1})
-    if duplicates:
-        raise InputError([f"{path}:1: the column {quoted(name)} is a duplicate" for name in duplicates])
     return DataTable(rows=[row for _, row in sheet.rows], lines=[number for number, _ in sheet.rows], columns=columns)
 
 
@@ -198,11 +197,8 @@ class _TableReader:
             self._refuse("a quote is opened in the names of the columns and never closed")
         if self._end > 1:
             self._refuse(f"the names of the columns end on line {self._end}: is a quote opened and not closed?")
-        for name in dict.fromkeys(header):
-            numbers = [str(number) for number, other in enumerate(header, 1) if other == name]
-            if name and len(numbers) > 1:
-                columns = f"columns {' and '.join(numbers)} have this name"
-                self._add_problem(f"the column {quoted(name)} is a duplicate: {columns}")
+        for problem in duplicate_columns(header):
+            self._add_problem(problem)
         return header
 
     def _add_problem(self, problem: str) -> None:
@@ -227,9 +223,8 @@ def _read_parquet(paths: list[Path], wanted: ColumnSet) -> DataTable:
                 raise InputError([f"{path}: the file is empty"])
             file = pyarrow.parquet.ParquetFile(path)
             names = file.schema_arrow.names
-            duplicates = sorted({name for name in names if names.count(name) > 1})
-            if duplicates:
-                raise InputError([f"{path}: the column {quoted(name)} is a duplicate" for name in duplicates])
+            if problems := duplicate_columns(names):
+                raise InputError([f"{path}: {problem}" for problem in problems])
             rows += file.read(columns=[name for name in names if name in wanted]).to_pylist()
         # The last two: a text that is not UTF-8, a date that Python does not have.
         except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:

@@ -136,6 +136,11 @@ def _more_locations(first: str, others: Sequence[str], count: int) -> str:
     return f" (also at {', '.join(head)} and {last})" if head else f" (also at {last})"
 
 
+def duplicate_columns(names: Iterable[str]) -> list[str]:
+    """Return a problem for each name that several columns have; columns without a name may be many."""
+    return [f"the column {quoted(name)} is a duplicate" for name, count in Counter(names).items() if name and count > 1]
+
+
 _MAX_CELL = 100 << 20
 """Characters of a cell that is parsed: more would need gigabytes of memory."""
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.files.json_text import not_utf8_message, quoted
+from grader.files.json_text import duplicate_columns, not_utf8_message
 from grader.files.user_files import UNPACKED_LIMIT, is_zip
 from grader.files.workbook import WorkbookError, read_sheet
 
@@ -94,9 +94,8 @@ def _csv_rows(reader: Reader, mark: str) -> Iterator[TableRow]:
 
 
 def _check_header(header: list[str]) -> None:
-    for name in header:
-        if name and header.count(name) > 1:
-            raise TableFault(1, f"the column {quoted(name)} is a duplicate")
+    for problem in duplicate_columns(header):
+        raise TableFault(1, problem)
 
 
 def _workbook_rows(data: bytes, has_predictions: HasPredictions) -> Iterator[TableRow]:

@@ -183,9 +183,9 @@ def test_what_is_wrong_with_a_file_is_said(name: str, content: bytes, problem: s
     ("name", "content", "expected"),
     [
         ("q.tsv", b"index\tanswer\tA\tanswer\n1\tA\tx\tB\n",
-         ['q.tsv:1: the column "answer" is a duplicate: columns 2 and 4 have this name']),
-        ("q.csv", b"a,b,a,b,a\n", ['q.csv:1: the column "a" is a duplicate: columns 1 and 3 and 5 have this name',
-                                   'q.csv:1: the column "b" is a duplicate: columns 2 and 4 have this name']),
+         ['q.tsv:1: the column "answer" is a duplicate']),
+        ("q.csv", b"a,b,a,b,a\n", ['q.csv:1: the column "a" is a duplicate',
+                                   'q.csv:1: the column "b" is a duplicate']),
         ("q.jsonl", b'{"index": 1, "label": "A"}\n{"index": 2, "label": "A", "label": "B"}\n',
          ['q.jsonl:2: $: the key "label" is a duplicate in one object']),
     ],
