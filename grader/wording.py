@@ -1,4 +1,9 @@
-"""Numbers with their nouns, for messages and reports."""
+"""Numbers with their nouns, and untrusted text, for messages and reports."""
+
+
+def clean(text: str) -> str:
+    """Make untrusted text harmless on a terminal: one line, no control characters."""
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def all_of(number: int, noun: str) -> str:

@@ -95,7 +95,7 @@ def show_command(
     """
     from grader.commands.console import fit_to_stream
     from grader.options import Options
-    from grader.reports.text import clean
+    from grader.wording import clean
 
     configured = _configured_defaults()
     configured_benchmark = configured.pop("benchmark", None)

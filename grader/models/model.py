@@ -14,6 +14,7 @@ import msgspec
 from grader.errors import InfrastructureError, UsageError
 from grader.models.messages import Message, images, plain_text, sha256, wire, without_surrogates
 from grader.models.replies import NOT_A_COMPLETION, Reply, Usage, error_text, read
+from grader.wording import clean
 
 if TYPE_CHECKING:
     import openai
@@ -374,5 +375,5 @@ def _is_about_temperature(body: object) -> bool:
 def one_line(text: str, limit: int) -> str:
     """Return a text on one line, no longer than `limit`, without control characters."""
     beginning = without_surrogates(text[: limit * 4])  # blanks become one, so more than `limit` is needed
-    line = " ".join("".join(char if char.isprintable() else " " for char in beginning).split())
+    line = " ".join(clean(beginning).split())
     return line if len(line) <= limit else line[: limit - 3] + "..."

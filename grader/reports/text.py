@@ -1,4 +1,4 @@
-"""Untrusted text on a terminal or in an attribute: cleaned, and broken into lines."""
+"""Texts on a terminal, broken into lines."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ import re
 import textwrap
 
 _CODE = re.compile(r"`[^`\n]*`")
-
-
-def clean(text: str) -> str:
-    """Make untrusted text harmless on a terminal: one line, no control characters."""
-    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def truncate(text: str, max_length: int) -> str:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import resources
-from grader.reports.text import clean, truncate
+from grader.reports.text import truncate
 from grader.results import READINGS, Outcome, other_reading
 from grader.scorers.registry import scorer_of
+from grader.wording import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

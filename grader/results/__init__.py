@@ -17,6 +17,7 @@ from grader.results.provenance import NodeProvenance as NodeProvenance
 from grader.results.provenance import Part as Part
 from grader.results.provenance import Provenance as Provenance
 from grader.results.provenance import SandboxProvenance as SandboxProvenance
+from grader.wording import clean
 
 SCHEMA = 1
 F = TypeVar("F", bound=msgspec.Struct)
@@ -402,9 +403,7 @@ def _metric_line(name: str, official: Metric | None, careful: Metric | None) -> 
 
 
 def _shorten(text: str) -> str:
-    shortened = text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
-    # Like `grader.reports.text.clean`, which this lower layer must not import.
-    return "".join(character if character.isprintable() else " " for character in shortened)
+    return clean(text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…")
 
 
 def metrics_leaving_out_unscored(report: Report) -> str:

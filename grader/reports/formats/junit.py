@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
 from grader.reports.formats import FORMATS
-from grader.reports.text import clean
+from grader.wording import clean
 
 if TYPE_CHECKING:
     import junitparser

@@ -11,7 +11,7 @@ import re
 
 from markupsafe import Markup
 
-from grader.reports.text import clean
+from grader.wording import clean
 
 _PIECE = re.compile(r"(\(?)`([^`]*[^`\s][^`]*)`([.,:;)]*)(?!\S)|(\S+)")
 """Code that a sentence quotes, or a word."""

@@ -13,7 +13,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from grader.reports.document import Table, cells, shows_title
-from grader.reports.text import clean, fold, wrap
+from grader.reports.text import fold, wrap
+from grader.wording import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

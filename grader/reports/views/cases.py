@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from grader.reports.document import Case, Suite
-from grader.reports.text import clean
 from grader.reports.views import gates as gate_views
 from grader.results import Outcome, SampleResult, other_reading
 from grader.results.groups import by_observation, by_round
 from grader.scorers.registry import scorer_of
+from grader.wording import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

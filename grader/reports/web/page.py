@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import resources
-from grader.reports.text import clean
+from grader.wording import clean
 
 if TYPE_CHECKING:
     from markupsafe import Markup

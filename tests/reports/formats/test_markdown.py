@@ -13,10 +13,10 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 
 from grader.reports.formats.markdown_text import code, heading, prose
-from grader.reports.text import clean
 from grader.reports.views import run
 from grader.results import Metric, Note, Provenance, Report, SandboxProvenance
 from grader.scorers import registry
+from grader.wording import clean
 from tests.reports import made_reports as made
 from tests.reports.shown import as_markdown
 from tests.tables import each
