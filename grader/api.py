@@ -85,6 +85,7 @@ def _check_names(options: Mapping[str, object]) -> None:
 
 def _file_of(predictions: Mapping[str, Sequence[str]]) -> PredictionFile:
     """Return these strings as a prediction file with the argument's name. Raises TypeError, InputError."""
+    from grader.files.compact_json import without_surrogates
     from grader.files.json_text import problem_lines
     from grader.predictions.file import PredictionFile
 
@@ -100,7 +101,7 @@ def _file_of(predictions: Mapping[str, Sequence[str]]) -> PredictionFile:
             problem = f"expected a list of strings, not {value!r:.60}"
         elif not outputs or not str(qid):
             problem = f"{'the qid' if outputs else 'the list'} is empty; leave it out"
-        elif any(_has_lone_surrogate(text) for text in (str(qid), *outputs)):
+        elif any(without_surrogates(text) != text for text in (str(qid), *outputs)):
             problem = "holds a lone surrogate, which is not a valid character; replace it"
         else:
             outputs_of.setdefault(str(qid), []).extend(outputs)
@@ -109,14 +110,6 @@ def _file_of(predictions: Mapping[str, Sequence[str]]) -> PredictionFile:
     if problems or not outputs_of:
         raise InputError(problem_lines(problems) or ["there are no predictions; expected {qid: [raw output, ...]}"])
     return PredictionFile.of(outputs_of, "predictions")
-
-
-def _has_lone_surrogate(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def compare(before: Report, after: Report, *, reading: ReadingName = "careful") -> Comparison:

@@ -43,6 +43,11 @@ def decode(data: bytes, *, replace_lone_surrogates: bool = False) -> Any:
     return replace_surrogates(value)[0] if replace_lone_surrogates else value
 
 
+def without_surrogates(text: str) -> str:
+    """Return a text with `?` for each lone surrogate, which cannot be sent or written to a file."""
+    return text.encode("utf-8", errors="replace").decode()
+
+
 def replace_surrogates(value: Any) -> tuple[Any, int]:
     """Return a value of JSON with U+FFFD in place of lone surrogates, and their number."""
     text, count = _LONE_SURROGATE.subn("\ufffd", json.dumps(value, ensure_ascii=False))

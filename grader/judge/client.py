@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from grader import resources
+from grader.files.compact_json import without_surrogates
 from grader.files.key_value import KeyValueFile
 from grader.judge import JudgeQuestion, JudgeReply, refuse_duplicates
 from grader.models.messages import user
@@ -31,8 +32,8 @@ def default_path() -> Path:
 
 def cache_key(endpoint: str, model: str, prompt: str) -> bytes:
     """Return the key of a reply: a digest, so that the file contains no prompts."""
-    fields = (part.encode("utf-8", errors="replace").decode() for part in (endpoint, model, prompt))
-    return hashlib.sha256(msgspec.json.encode(list(fields))).digest()
+    fields = list(map(without_surrogates, (endpoint, model, prompt)))
+    return hashlib.sha256(msgspec.json.encode(fields)).digest()
 
 
 class ReplyCache(KeyValueFile):

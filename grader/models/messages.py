@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from grader.data.images import image_format
+from grader.files.compact_json import without_surrogates
 
 ChatRole = Literal["system", "user", "assistant"]
 
@@ -93,8 +94,3 @@ def images(messages: tuple[Message, ...]) -> list[Image]:
 def sha256(image: Image) -> str:
     """Return the hash of an image's bytes, which stands for it in records."""
     return hashlib.sha256(image.data).hexdigest()
-
-
-def without_surrogates(text: str) -> str:
-    """Return a text with `?` for each lone surrogate, which cannot be sent or written to a file."""
-    return text.encode("utf-8", errors="replace").decode()

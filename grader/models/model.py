@@ -12,7 +12,8 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 
 from grader.errors import InfrastructureError, UsageError
-from grader.models.messages import Message, images, plain_text, sha256, wire, without_surrogates
+from grader.files.compact_json import without_surrogates
+from grader.models.messages import Message, images, plain_text, sha256, wire
 from grader.models.replies import NOT_A_COMPLETION, Reply, Usage, error_text, read
 from grader.wording import clean
 

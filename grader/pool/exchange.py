@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.errors import UsageError
+from grader.files.compact_json import without_surrogates
 from grader.pool.connection import CLOSED
 from grader.pool.messages import NO_TASK, REQUEST_BYTES, Batch, ResultLine, unscored_result
 from grader.pool.rewards import rewarded
@@ -42,9 +43,7 @@ def _parse_sample(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None
     qid = str(fields.get("qid", ""))
     fields["qid"] = qid or ("" if row is None else id_of(row))
     # Half a surrogate pair is not a character: it could not be sent or written.
-    texts = {
-        name: value.encode("utf-8", "replace").decode() for name, value in fields.items() if isinstance(value, str)
-    }
+    texts = {name: without_surrogates(value) for name, value in fields.items() if isinstance(value, str)}
     return fields | texts, row
 
 
