@@ -54,8 +54,6 @@ FINAL = pattern_of_wordings(
     said={"final(?:ly)?": 11, "corrected|correction|updated|revised": "revised-declarations"},
 )
 """Before a declaration: it replaces the others."""
-SUPPOSED = Pattern(r"\b(?:in|with|of) (?:your|an?|each|the) $")
-"""Before a declaration: it speaks of a form ("in your answer: ...")."""
 UNREAL_BEFORE = pattern_of_wordings(
     "<said>$", said={r"\bif\b(?! (?:i|we|you|one)\b)(?:(?!\bbut\b)[^.!?;\n]){0,120}": CONDITIONAL}
 )
@@ -79,7 +77,6 @@ WITHDRAWS = pattern_of_wordings(
     bare={"等等|更正|不对[,，。]": WITHDRAWN},
 )
 """Withdraws what was said before: "Wait, ...", "Correction:", new reasoning."""
-CONFIRMS = Pattern(r"\b(?:yes|confirm\w*|indeed|still|stands?|holds?|same)\b")
 CORRECTS = pattern_of_wordings(
     r"\b<said>", said={r"i meant?\b(?! that)(?: to say)?|or rather\b": "g5-mc-sorry-i-meant"}
 )
@@ -298,9 +295,10 @@ NAMED_BEFORE = Pattern(
 )
 """The noun of an option before a letter that it names."""
 ALLOWED_BEFORE = Pattern(
-    r"(?:^|[^\w\s]|[\u3040-\uffee]|'s|\b(?:is|are|be|likely|probably|indeed|was|so|thus|hence|therefore|and|or|not|than|"
-    r"but|then|to|with|for|either|both|neither|nor|of|between|only|out|say|choose|pick|guess|on|ist|und|oder|"
-    r"nicht|sondern|et|ou|est|mais|es|y|o|è|é|e|la|и|или|это|ответ|là|adalah|هي|هو|है|คือ|उत्तर|är))[ \t]*[\"'*(\[]*$"
+    r"(?:^|[^\w\s]|[\u3040-\uffee]|'s|\b(?:is|are|be|likely|probably|actually|clearly|definitely|certainly|indeed|was|so|"
+    r"thus|hence|therefore|and|or|not|than|but|then|to|with|for|either|both|neither|nor|of|between|only|out|say|choose|"
+    r"pick|guess|on|ist|und|oder|nicht|sondern|et|ou|est|mais|es|y|o|è|é|e|la|и|или|это|ответ|là|adalah|هي|هو|है|คือ|"
+    r"उत्तर|är))[ \t]*[\"'*(\[]*$"
 )
 """What can stand before a capital that is an option: punctuation, or a word that no name follows."""
 DENIED_LATER = pattern_of_wordings(

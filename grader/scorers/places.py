@@ -209,7 +209,7 @@ def _declarations(reply: OwnWords) -> Iterator[Claim]:
     for form in deque(wordings.DECLARES.finditer(lower), maxlen=_MAX_CLAIMS):
         content = _content_after(reply, form.end())
         before = lower[max(0, form.start() - WORDS_BEFORE) : form.start()]
-        if content is None or wordings.SUPPOSED.search(before) or _is_unreal(lower, form, _CONDITION):
+        if content is None or _is_unreal(lower, form, _CONDITION):
             continue
         start, end = content
         yield Claim(

@@ -304,11 +304,9 @@ def _replaces(reply: OwnWords, last: Claim, earlier: Claim) -> bool:
 
 
 def end_of_withdrawn_part(lower: str) -> int:
-    """Return the position up to which answers are withdrawn; 0 if none is, or if they are confirmed behind it."""
+    """Return the position up to which answers are withdrawn; 0 if none is."""
     withdrawal = _last_match(wordings.WITHDRAWS.finditer(lower))
-    if withdrawal is None or wordings.CONFIRMS.search(lower, withdrawal.end()):
-        return 0
-    return withdrawal.start() + 1  # its words begin behind the mark that ends what is withdrawn
+    return withdrawal.start() + 1 if withdrawal else 0  # its words begin behind the mark that ends what is withdrawn
 
 
 def _last_match(matches: Iterator[re.Match[str]]) -> re.Match[str] | None:

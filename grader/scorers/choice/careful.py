@@ -75,7 +75,7 @@ def _read(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) 
         return no_answer("nothing_read", settled.claim.outer_span, "the last form of an answer names no option")
     if settled.is_contradicted:
         return ambiguous("several_answers", (settled.value.start, settled.value.end), "declares several options")
-    return _as_reading(reader.prefer_claim_without_problem(settled.value), choices)
+    return _as_reading(settled.value, choices)
 
 
 def _as_reading(selection: Selection, options: ChoiceOptions) -> ChoiceReading:
@@ -83,8 +83,7 @@ def _as_reading(selection: Selection, options: ChoiceOptions) -> ChoiceReading:
     span = (selection.start, selection.end)
     resolved = options.resolve_combination(selection.letters)
     letters = sorted(resolved)
-    # "A and B, both A and B" is no problem: the text beside the letters is that of the option that combines them.
-    if selection.problem is not None and resolved == selection.letters:
+    if selection.problem is not None:
         return ambiguous(selection.problem.rule, span, selection.problem.detail)
     if not letters:
         return no_answer(selection.rule, span, "says that it has no answer")
@@ -111,27 +110,8 @@ class ChoiceReader:
         self.unmarked, self.lower = reply.unmarked, reply.unmarked_lower
 
     def agrees(self, earlier: Selection, last: Selection) -> bool:
-        """Whether an earlier claim agrees with the last one: the same options, or others and these ("A or B", "B").
-
-        "A and B" is the same as the option that combines them. A letter can also be the text of another option: "the
-        answer is at point E. Answer: A".
-        """
-        is_narrowed = bool(last.letters) and last.letters <= earlier.letters
-        is_text_of_last = earlier.letters == {
-            self.options.texts.get(letter, "").strip("()[]. ").upper() for letter in last.letters
-        }
-        resolve = self.options.resolve_combination
-        is_same = resolve(earlier.letters) == resolve(last.letters)
-        return is_same or is_narrowed or is_text_of_last
-
-    def prefer_claim_without_problem(self, selection: Selection) -> Selection:
-        """Return this selection; if it has a problem ("B, red", if red is A), one of the same letters that has none."""
-        if selection.problem is None:
-            return selection
-        others = (self.value(claim) for claim in claims(self.reply))
-        return next(
-            (other for other in others if other and other.letters == selection.letters and not other.problem), selection
-        )
+        """Whether an earlier claim agrees with the last one: the same options, or others and these ("A or B", "B")."""
+        return earlier.letters == last.letters or (bool(last.letters) and last.letters <= earlier.letters)
 
     def value(self, claim: Claim) -> Selection | None:
         """Return the options that a claim names; None if it names none. See `places` for the forms of claims."""
@@ -141,21 +121,13 @@ class ChoiceReader:
             case "container" | "mark":
                 return self._select_in_container(claim)
             case "declaration" | "choice" | "conclusion":
-                selection = self._select_before_form(claim) if claim.is_before else self._select_after_form(claim)
-                # Weaker forms than a declaration can repeat all options from the question.
-                return selection if claim.form == "declaration" else self._none_if_all_options(selection)
+                return self._select_before_form(claim) if claim.is_before else self._select_after_form(claim)
             case "line":
-                return self._none_if_all_options(self._select_in_line(claim))
+                return self._select_in_line(claim)
             case "body":
                 return self._select_in_body(claim)
             case _:
                 return self._select_in_sentence(claim)
-
-    def _none_if_all_options(self, selection: Selection | None) -> Selection | None:
-        """Return a selection; None if it is all options, because they are only repeated from the question."""
-        if selection is None or self.options.allow_several or len(selection.letters) == 1:
-            return selection
-        return None if selection.letters == set(self.options.letters) else selection
 
     # --- forms ---
 
@@ -304,16 +276,14 @@ class ChoiceReader:
         return self._select_marked_label(label, end) if is_first else None
 
     def _select_line_text(self, claim: Claim, start: int, end: int) -> Selection | None:
-        """Return the option whose text is the first line, or the last one if the line above it is blank.
+        """Return the option whose text is the last line, if the line above it is blank.
 
         `start`, `end`: the line without its bullet and marks.
         """
-        before = self.lower[: claim.start]
-        is_first = not before.strip()
-        lines_above, _, _ = before.rpartition("\n")
+        lines_above, _, _ = self.lower[: claim.start].rpartition("\n")
         line_above = lines_above.rpartition("\n")[2]
         is_last = not line_above.strip() and not self.lower[claim.end :].strip()
-        letters = self.options.letters_with_text(self.unmarked[start:end]) if is_first or is_last else []
+        letters = self.options.letters_with_text(self.unmarked[start:end]) if is_last else []
         return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
 
     @heuristic(decides_per_100_000=26)
@@ -366,7 +336,7 @@ class ChoiceReader:
         letters = self.options.resolve_combination(letters)
         if len(letters) > 1 and len(labels) > 1 and not self.options.allow_several:
             return None
-        return self._none_if_all_options(self._select_label(labels[-1], "conclusion")._replace(letters=letters))
+        return self._select_label(labels[-1], "conclusion")._replace(letters=letters)
 
     def _select_in_sentence(self, claim: Claim) -> Selection | None:
         """Return the only option that a sentence names. Of a long reply, only the last sentences can answer.
@@ -446,8 +416,8 @@ class ChoiceReader:
 
     def _is_doubtful_text(self, letter: str, start: int, end: int) -> bool:
         """Whether an option's text in a span may stand for something else than the option."""
-        # Options that combine others or statements are chosen by letters or numbers, not by quoting a part of them.
-        if self.options.is_combined(letter) or self.options.has_statements:
+        # An option that combines others is chosen by its letter, not by quoting a part of it.
+        if self.options.is_combined(letter):
             return True
         is_part = self.options.may_mean_longer_option(letter, self.lower[start:end])
         return is_part or self._is_label_denied(letter, start)
@@ -560,7 +530,7 @@ class ChoiceReader:
             wordings.FILL_START.match(self.lower, claim.start) for claim in claims(self.reply) if not claim.is_before
         )
         ends = [filler.end() for filler in fillers if filler]
-        return frozenset((*ends, *(end - 1 for end in ends)))  # one before: at the bracket that the filler includes
+        return frozenset((*ends, *(end - 1 for end in ends)))  # one before: the filler includes a bracket, or "A"
 
 
 _OPTION = Pattern(r"(?:option|choice)\b[\s.:*(]*")

@@ -46,7 +46,6 @@ _LONGEST_RANGE_START = len("A -")
 _CODE_AFTER = Pattern(r"-[^\W_]")
 """The hyphen of a name: "B-52"."""
 _LONGEST_NOUN = 12
-_LONGEST_JOIN = 30
 _WORDS_BEFORE = 30
 """Characters before a letter: the longest word that names or allows it, with marks and blanks."""
 _MOST = 1000
@@ -127,7 +126,7 @@ class _Finder:
         text = self._text_begun_by(letter)
         if text is not None:
             # "A is closer" can be option A's text; of another option's text, the letter is only a word.
-            if text.letter != letter.letter or letter.bracket:
+            if text.letter != letter.letter:
                 return None
             return Label(frozenset(text.letter), letter.start, letter.end, text.end, is_certain=True)
         if self._is_statement_or_range(letter):
@@ -184,15 +183,14 @@ class _Finder:
 
     @heuristic(needed_by="g5-mc-article-a", when_disabled=None)
     def _small_label(self, letter: _Letter, label: Label) -> Label | None:
-        """Return a small letter's label: named, or the content of a form. At the beginning of a line it must be alone.
+        """Return a small letter's label: named, or the content of a form, and not at the beginning of a line.
 
         There is none where the question has parts with small letters.
         """
         if letter.letter not in self.options or self.options.has_parts:
             return None
         if not self.unmarked[: letter.start].rpartition("\n")[2].strip(" \t-*"):
-            rest = self.unmarked[letter.end :].partition("\n")[0]
-            return None if rest.strip(" \t.)*:") else label
+            return None
         is_named = self._is_named(letter)
         return label._replace(is_certain=is_named) if is_named or self._begins_content(letter) else None
 
@@ -266,7 +264,7 @@ def _label_with_option_text(letter: _Letter, lower: str, options: ChoiceOptions)
     if options.is_text_of(letter.letter, rest):
         return label._replace(end=letter.end + len(rest.rstrip(" .*")), is_certain=True)
     text = options.text_at(lower, text_start)
-    if text is None or letter.letter not in options or not wordings.CLAUSE_END.match(lower, text.end):
+    if text is None or not wordings.CLAUSE_END.match(lower, text.end):
         return label
     return label._replace(end=text.end, conflict=frozenset(text.letter))
 
@@ -323,6 +321,5 @@ def _with_lists_joined(labels: list[Label], lower: str) -> Iterator[Label]:
 
 def _are_one_list(between: str) -> bool:
     """Whether the text between two labels makes them one list, or a ranking."""
-    if len(between) >= _LONGEST_JOIN or "\n" in between:
-        return False
-    return bool(wordings.CONNECTED.fullmatch(between) or wordings.RANKED.fullmatch(between))
+    is_joined = wordings.CONNECTED.fullmatch(between) or wordings.RANKED.fullmatch(between)
+    return "\n" not in between and is_joined is not None

@@ -32,9 +32,6 @@ _COMMON = frozenset(
     "neither either nan na 是 否 不 有 无 对 错 在 的 了 没 上 下 大 小 多 少 一 二 三".split()
 )
 """Texts that are too common to be found in running text."""
-_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
-_IN_WORDS = {str(value): word for value, word in enumerate(_WORDS) if value > 1}
-_SPELLED = _IN_WORDS | {word: digits for digits, word in _IN_WORDS.items()}
 _MARK = Pattern(r"\\(?:left|right|text\w*|mathrm|[dt]?frac|cdot|times)\b|[^\w.+-]|_|\.(?!\d)|(?<!\d)\.(?!\d)")
 _DIGIT = Pattern(r"\d")
 _TERM_BEFORE = Pattern(
@@ -107,8 +104,7 @@ class ChoiceOptions:
 
     def is_combined(self, letter: str) -> bool:
         """Whether another option combines this one with others, so that its text is only a part of an answer."""
-        is_part = any(letter in letters for letters in self._combinations)
-        return is_part and letter not in self._combinations.values()
+        return any(letter in letters for letters in self._combinations)
 
     def resolve_combination(self, letters: frozenset[str]) -> frozenset[str]:
         """Return the option that combines these ones ("Both A and C"), if there is one; else the letters themselves."""
@@ -220,9 +216,9 @@ class ChoiceOptions:
 
 
 def _spellings(text: str) -> set[str]:
-    """Return a text with and without its article, with a number in words or digits, "the second image" as "image 2"."""
+    """Return a text with and without its article, "the second image" also as "image 2"."""
     ranked = _RANKED.fullmatch(text)
-    return {text, _ARTICLE.sub("", text), _SPELLED.get(text, text), *(_ordinals(ranked) if ranked else ())}
+    return {text, _ARTICLE.sub("", text), *(_ordinals(ranked) if ranked else ())}
 
 
 def _is_common(text: str) -> bool:
@@ -257,7 +253,7 @@ def _formula(text: str) -> str:
     text = _ARTICLE.sub("", text.lower().strip(" .")).translate(_DIGITS)
     for pattern, sign in _SIGNS:
         text = pattern.sub(sign, text)
-    return text if any(map(str.isalnum, text)) else ""
+    return text
 
 
 _MOST_POSITIONS = 100
