@@ -96,25 +96,24 @@ def _number_in_form(reply: OwnWords, claim: Claim, content: str) -> str | None:
 def _number_in_last_line(content: str, question: str) -> str | None:
     """Return the number in the last line of a form's content, by the first of these rules that finds one.
 
-    - Only words such as "about" stand before the first number, and there is no equals sign: the first number.
+    - No word stands before the first number, and there is no equals sign: the first number.
     - The result of the line, or the only number that the question does not state.
     - The only number.
     """
     lines = [line for line in content.split("\n") if line.strip()]
     line = lines[-1] if lines else ""
     numbers = [*numbers_in(line)]
-    if numbers and _LEAD.fullmatch(line[: numbers[0].start]) and "=" not in line:
+    if numbers and _NO_WORD.fullmatch(line[: numbers[0].start]) and "=" not in line:
         return _with_percent(numbers[0])
     answer = _result_or_only_number(line, numbers, _numbers_of_question(question))
     return answer or _result_or_only_number(line, numbers, ())
 
 
-_LEAD = Pattern(r"(?:[\W_]|\b(?:that|it|about|approximately|around|roughly|minus|negative|usd|eur|is|equal|to)\b)*", 2)
+_NO_WORD = Pattern(r"[\W_]*")
 _TWICE = Pattern(
     r"(?P<first>(?<![\d.,])[$€£]?-?\d[\d.,]{0,30}(?: ?/ ?\d{1,9})?%?)"
-    r"(?P<join>,? or |,? which is (?:equal to |the same as )?| \(|,? "
-    r"i\.e\.,? )"
-    r"(?P<second>[$€£]?-?\d[\d.,]{0,30}(?: ?/ ?\d{1,9})?%?)(?=[\s.,;)]|$)(?P<close>\))?"
+    r"(?:,? or |,? which is | \()"
+    r"(?P<second>[$€£]?-?\d[\d.,]{0,30}(?: ?/ ?\d{1,9})?%?)(?=[\s.,;)]|$)\)?"
 )
 
 
@@ -218,6 +217,6 @@ _CONDITION = Pattern(
 _RESULT = Pattern(r"[=≈]\s*$")
 _THEREFORE = Pattern(
     r"(?<=\w)[,;]? \b(?:so|thus|hence|therefore|equals|(?:for|making) a total of|"
-    r"which (?:is|gives)(?! \S+ (?:\w+ )?(?:more|less|fewer|\w{3,}er|times)\b))\b",
+    r"which is(?! \S+ (?:\w+ )?(?:more|less|fewer|\w{3,}er|times)\b))\b",
     2,
 )
