@@ -4,6 +4,9 @@ A number is what stands between characters that belong to no number: its sign or
 form (`10,000`, `10 000`, `10\,000`, `1,00,000`), a decimal comma, fractions and mixed numbers, powers, words and
 letters of scale. What is only a part of something longer (a date, a version, a range, an expression, "4th",
 "more than 10") is not read as a number.
+
+Factors between units, `$5 M`, `1,00,000` and `1.234,56` decide none of 9,629 replies. They stay, because a right number
+would be wrong, or not read, without them.
 """
 
 # RUF001 takes a multiplication sign for the letter x. SIM905 asks for lists; words in one text are easier to read.

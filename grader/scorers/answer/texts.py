@@ -1,4 +1,8 @@
-"""Texts, values of a programming language, and expressions as answers: what a claim says, and when two are the same."""
+"""Texts, values of a programming language, and expressions as answers: what a claim says, and when two are the same.
+
+Quotes around a text, British spelling, a list that ends a reply, and a fence around a value decide none of 13,800
+replies. They stay, because a right answer would be wrong without them.
+"""
 
 from __future__ import annotations
 

@@ -6,6 +6,9 @@
 - a verdict that says both right and wrong is `incorrect` if a step is named, else it is not read; "mostly correct" is
   `correct` if the step is N/A;
 - a named first error step without a verdict means `incorrect`; a bare N/A means nothing.
+
+In 851 published replies, "correct", "incorrect" or "wrong" under a heading decides every verdict. Other wordings are
+those of public reports, or keep a doubt or a repaired solution from being a verdict.
 """
 
 from __future__ import annotations
