@@ -50,7 +50,7 @@ _LATER_WORD = Pattern(
 """After its reason: "it is closed, so no"."""
 _NEGATION = Pattern(
     r"\b(?:(?:no|without)(?! (?:a |any )?doubt\b)|not(?! only\b)|cannot|never|neither|none|nobody|nothing|nowhere|"
-    r"missing|absent|instead of|rather than|unlikely|anything but|kein\w*|nicht|pas|aucun\w*|ning[uú]n\w*|nessun\w*|"
+    r"missing|absent|instead of|rather than|unlikely|kein\w*|nicht|pas|aucun\w*|ning[uú]n\w*|nessun\w*|"
     r"não)\b|没有|不是|没|不"
 )
 _OPEN = Pattern(r"\?|\b(?:if|whether|or|maybe|perhaps|(?:may|might|could)(?! not)|possibl\w+)\b")
@@ -185,7 +185,7 @@ def _spelled_out(text: str) -> str:
 _ENDINGS = ("ing", "es", "ed", "s", "e")
 
 
-def stem(word: str) -> str:
+def _stem(word: str) -> str:
     """Cut the most common endings, so that "riding" matches "ride" and "dogs" matches "dog"."""
     ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3), "")
     return word.removesuffix(ending)
@@ -193,4 +193,4 @@ def stem(word: str) -> str:
 
 def _content_words(text: str) -> list[str]:
     """Return the words with a meaning of their own, in order, once each."""
-    return [*dict.fromkeys(stem(word) for word in _WORD.findall(text) if not {word, stem(word)} & _EMPTY)]
+    return [*dict.fromkeys(_stem(word) for word in _WORD.findall(text) if not {word, _stem(word)} & _EMPTY)]
