@@ -186,11 +186,11 @@ def test_other_classes_of_the_signature_are_still_sent_as_data() -> None:
 
 
 def test_what_only_python_asks_of_an_object_may_have_another_answer_than_the_references() -> None:
-    """`list` asks for a length that the reference has not, and `with` for the truth of what ends it."""
+    """`with` asks for the truth of what ends it."""
     signature = "class Pair:\n    def __init__(self, a, b):\n        pass\n"
     body = "    def __enter__(self):\n        return self\n    def __exit__(self, *error):\n"
     reference = f"class Pair:\n    def __init__(self, *both):\n        self.both = both\n{body}        return False\n"
     source = f"import typing\nclass Pair(typing.NamedTuple):\n    a: int\n    b: int\n{body}        pass\n"
-    test = "assert list(Pair(1, 2)) == [1, 2]\nwith Pair(3, 4):\n    pass\n"
-    items = "    def __iter__(self):\n        return iter(self.both)\n"
-    assert phases.beside(source, test, signature, reference + items) == phases.CONFIRMED
+    test = "with Pair(3, 4) as pair:\n    assert pair.a == 3\n"
+    reference += "    a = property(lambda self: self.both[0])\n"
+    assert phases.beside(source, test, signature, reference) == phases.CONFIRMED

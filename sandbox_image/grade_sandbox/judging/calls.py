@@ -58,14 +58,6 @@ def procedures(calls: Sequence[Call], expected: Sequence[Reply]) -> set[int]:
     return {number for numbers in of_procedures for number in numbers}
 
 
-_SIGNS = {
-    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
-    "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
-    "iadd": "+=", "isub": "-=", "imul": "*=", "itruediv": "/=", "ior": "|=", "iand": "&=", "ixor": "^=",
-    "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
-}  # fmt: skip
-
-
 def format_call(calls: Sequence[Call], expected: Sequence[Reply], number: int) -> str:
     """Return a call as source: `solution([3, 1], key=None)`. An answer to an earlier call is written as this call."""
     return join_clipped(_CallFormatter(calls, expected).call(number, 0))
@@ -89,10 +81,6 @@ class _CallFormatter:
             yield "..."
         elif target_kind == "op" and target == "getattr":
             yield from [*self.value(args[0], depth), f".{args[1]}"]
-        elif target_kind == "op" and target == "getitem":
-            yield from [*self.value(args[0], depth), "[", *self.value(args[1], depth), "]"]
-        elif target_kind == "op" and target in _SIGNS and len(args) == 2:
-            yield from [*self.value(args[0], depth), f" {_SIGNS[target]} ", *self.value(args[1], depth)]
         elif target_kind == "value":
             yield target
         else:

@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 
     from grade_sandbox.jobs import JudgedTask, Task
 
-# Modules in which to look up a name that the signature forgot to import but programs import.
-_TRUSTED = (
-    "math", "collections", "itertools", "functools", "typing", "copy", "random", "re", "string", "heapq", "bisect",
-    "operator", "datetime", "json", "cmath", "statistics", "fractions", "decimal", "time",
-)  # fmt: skip
-_ALIASES = {"np": "numpy", "pd": "pandas", "numpy": "numpy", "pandas": "pandas"} | {name: name for name in _TRUSTED}
-
 
 class Signature(NamedTuple):
     """What the signature of a task defines, by name."""
@@ -118,17 +111,6 @@ def _named_instructions(code: CodeType, *, is_top: bool = True) -> Iterator[tupl
     for constant in code.co_consts:
         if hasattr(constant, "co_consts"):
             yield from _named_instructions(constant, is_top=False)
-
-
-def probable_origin(name: str) -> str:
-    """Return the origin of the module or library function that a program most likely means by a name; else empty."""
-    if name in _ALIASES:
-        try:
-            importlib.import_module(_ALIASES[name])
-        except ImportError:
-            return ""
-        return f"import:{_ALIASES[name]}:"  # no attribute: the module itself
-    return next((f"import:{m}:{name}" for m in _TRUSTED if hasattr(importlib.import_module(m), name)), "")
 
 
 # --- why tests do not pass ---

@@ -116,13 +116,9 @@ class _AssertionRewriter:
         if isinstance(node, ast.Raise):
             error = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
             return self._report_failure(node) if _name(error) == "AssertionError" else node
-        if isinstance(node, (ast.With, ast.AsyncWith)):
-            names = list(map(_manager_name, node.items))
-            if any("assert" in name or "raises" in name for name in names):
-                return self._guard(node, node)  # it fails if its block does not raise the exception
-            # This manager may expect a failure in its block, as a `try` does, so the block stays as it is.
-            if any(not name or "suppress" in name for name in names):
-                return node
+        names = map(_manager_name, getattr(node, "items", ()))
+        if any("assert" in name or "raises" in name for name in names):
+            return self._guard(node, node)  # it fails if the block of `with` does not raise the exception
         self._rewrite_blocks(node)
         return node
 

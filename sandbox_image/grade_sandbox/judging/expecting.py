@@ -47,8 +47,7 @@ def _derive_expected(spec: Task) -> dict[str, Any]:
     try:
         _wrap_library_comparisons()
         tests = CompiledTests(spec)
-        undefined_names = compiled_tests.undefined_names(tests)
-        names = {name: compiled_tests.probable_origin(name) or "function" for name in undefined_names}
+        names = dict.fromkeys(compiled_tests.undefined_names(tests), "function")
         tree = ast.fix_missing_locations(_Rewriter().visit(ast.parse(spec["test"], "<tests>")))
         tests.run(compile(tree, "<tests>", "exec", dont_inherit=True), make_asker, names, _define_helpers)
     except BaseException as error:

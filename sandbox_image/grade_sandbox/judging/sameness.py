@@ -58,8 +58,7 @@ def differing_parts(one: Any, two: Any, path: Path = (), open_pairs: Pairs = ())
 def _is_same_whole(one: View, two: View, open_pairs: Pairs, *, in_any_order: bool) -> bool | None:
     """Whether two values are the same; None: each part is compared with its counterpart, by its key or position."""
     if one.family != two.family or not _are_of_one_kind(one, two):
-        # A data class and a named tuple with the same names are the same if their parts are.
-        return None if _have_equal_names(one, two) else False
+        return False
     if one.family == NUMBER:
         return are_same_number(one.value, two.value)
     if one.value != two.value or len(one.parts) != len(two.parts):
@@ -91,11 +90,6 @@ def _are_of_one_kind(one: View, two: View) -> bool:
     if one.family in _ATOMS:
         return one.dtype == two.dtype or {one.dtype, two.dtype} <= USUAL_TYPES
     return one.dtype == two.dtype and _EQUAL_KINDS.get(one.kind, one.kind) == _EQUAL_KINDS.get(two.kind, two.kind)
-
-
-def _have_equal_names(one: View, two: View) -> bool:
-    """Whether two objects are of different classes with the same names: a named tuple and a data class."""
-    return one.family == two.family == OBJECT and list(one.keys or ()) == list(two.keys or ())
 
 
 def _differing_parts_within(one: View, two: View, path: Path, open_pairs: Pairs) -> Iterator[tuple[Path, Any, Any]]:
@@ -167,17 +161,6 @@ def are_same_number(one: Any, two: Any) -> bool:
     if math.isnan(first) or math.isnan(second):
         return math.isnan(first) and math.isnan(second)
     return first == second or math.isclose(first, second, rel_tol=RELATIVE_TOLERANCE, abs_tol=ABSOLUTE_TOLERANCE)
-
-
-def normalize(value: Any, depth: int = 0) -> Any:
-    """Return a value with lists for all sequences, and Python's numbers for NumPy's."""
-    its_view = view(value)
-    is_sequence = its_view.family == CONTAINER and its_view.keys is None and not is_unordered(value)
-    if is_sequence and depth <= MAX_DEPTH:
-        return [normalize(part, depth + 1) for part in its_view.parts]
-    is_array_without_dimensions = bool(its_view.dtype) and not its_view.parts
-    is_single_item = its_view.kind == "scalar" or is_array_without_dimensions
-    return its_view.value if is_single_item else value
 
 
 def without_order(value: Any, depth: int = 0) -> Any:

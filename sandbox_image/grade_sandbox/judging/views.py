@@ -221,8 +221,6 @@ def value_pieces(value: Any, depth: int = 0) -> Iterator[str]:
         yield f"<{content[1]} object>" if isinstance(content, tuple) else "<an earlier answer>"
     elif family == FUNCTION:
         yield "<function>"
-    elif family == OTHER and type(content) is datetime.timedelta:
-        yield f"timedelta({content.days}, {content.seconds}, {content.microseconds})"
     elif family == OTHER:
         yield str(content)
     else:
