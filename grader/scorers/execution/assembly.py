@@ -159,22 +159,19 @@ def assemble(
     tree = cached_tree(careful_text) or _EMPTY_MODULE
     dropped_officially = [] if keeps_block else [node for node in tree.body if not isinstance(node, _KEPT_OFFICIALLY)]
     is_the_block = not dropped_officially and careful_text.strip("\n") == block.strip("\n")
-    # Where the official assembly drops statements, the block is not the program that runs.
-    official_sources = [completion] if dropped_officially else [completion, block]
     # Behind the signature, an import from `__future__` would be too late for the official program.
     runs_behind_signature = prelude is None
     is_valid_officially = not (runs_behind_signature and _has_future_import(tree))
-    if is_valid_officially and (is_the_block or _is_equivalent(tree, official_sources, names)):
+    if is_valid_officially and (is_the_block or _is_equivalent(tree, completion, names)):
         return program
     difference = _describe_difference(tree, block, names, dropped_officially)
     return msgspec.structs.replace(program, recovered_completion=careful_text, difference=difference)
 
 
-def _is_equivalent(tree: ast.Module, official_sources: list[str], names: tuple[str, ...]) -> bool:
-    """Whether a careful program has the same statements as one of the official sources."""
-    needed = _needed_lines(tree, names)
-    official_trees = filter(None, map(cached_tree, official_sources))
-    return any(_needed_lines(official_tree, names) == needed for official_tree in official_trees)
+def _is_equivalent(tree: ast.Module, completion: str, names: tuple[str, ...]) -> bool:
+    """Whether a careful program has the same statements as the official completion."""
+    official_tree = cached_tree(completion)
+    return official_tree is not None and _needed_lines(official_tree, names) == _needed_lines(tree, names)
 
 
 def _wanted_program(

@@ -21,7 +21,7 @@ from grader.scorers.execution.extraction import (
     has_outer_return,
     nodes_outside_functions,
 )
-from grader.scorers.execution.reply_forms import forms, with_markup_on_own_lines, without_chat_marks
+from grader.scorers.execution.reply_forms import forms, without_chat_marks
 from grader.scorers.execution.statements import (
     Statement,
     bound_names,
@@ -78,11 +78,9 @@ def find_program(reply: str, wanted: WantedProgram) -> str | None:
 
 def has_code(reply: str) -> bool:
     """Return whether a reply contains code at all, in any language, valid or not."""
-    text = without_chat_marks(reply)
     return any(
         _LINE_OF_CODE.search(part.text) or (part.is_fenced and _SIGN_OF_CODE.search(part.text))
-        for variant in (text, with_markup_on_own_lines(text))
-        for part in _segments(variant)
+        for part in _segments(without_chat_marks(reply))
     )
 
 

@@ -71,7 +71,7 @@ def _without_reasoning(reply: str) -> str:
     return "".join("".join(b for _, b in pairs) if is_answer else "\n" for is_answer, pairs in stretches)
 
 
-def with_markup_on_own_lines(text: str) -> str:
+def _with_markup_on_own_lines(text: str) -> str:
     """Return a text with the markup inside its lines (a fence, a tag, a label) on lines of its own."""
     return _MARKUP.sub("\n```\n", text)
 
@@ -112,7 +112,7 @@ _CHANGES = (
     str,
     _with_json_values_in_blocks,
     _with_real_line_ends,
-    lambda text: _displayed_text(with_markup_on_own_lines(text)),
+    lambda text: _displayed_text(_with_markup_on_own_lines(text)),
     _with_inline_code_in_blocks,
 )
 """What makes further forms of a text. On 6,725 published and reported replies, the last three decide 3, 9 and 2."""
