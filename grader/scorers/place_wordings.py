@@ -165,7 +165,7 @@ _SO: Lines = {"so|thus|hence|therefore|finally|in (?:total|conclusion|summary)|o
 CONCLUDES = pattern_of_wordings(
     r"\W{0,4}(?:<so>\b|<label>|所以|因此)",
     so=_SO,
-    label={"(?:conclusion|a|ans|(?:the )?(?:grand )?(?:total|sum|result)):": 11},
+    label={"(?:conclusion|a|total):": 11},
 )
 """The beginning of a sentence that concludes."""
 CONCLUDING = pattern_of_wordings(r"(?:\b<so>\b|所以|因此)[^.!?\n。]{0,40}$", so=_SO)

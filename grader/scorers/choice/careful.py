@@ -75,7 +75,7 @@ def _read(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) 
         return no_answer("nothing_read", settled.claim.outer_span, "the last form of an answer names no option")
     if settled.is_contradicted:
         return ambiguous("several_answers", (settled.value.start, settled.value.end), "declares several options")
-    return _as_reading(settled.value, choices)
+    return _as_reading(reader.prefer_claim_without_problem(settled.value), choices)
 
 
 def _as_reading(selection: Selection, options: ChoiceOptions) -> ChoiceReading:
@@ -110,8 +110,27 @@ class ChoiceReader:
         self.unmarked, self.lower = reply.unmarked, reply.unmarked_lower
 
     def agrees(self, earlier: Selection, last: Selection) -> bool:
-        """Whether an earlier claim agrees with the last one: the same options, or others and these ("A or B", "B")."""
-        return earlier.letters == last.letters or (bool(last.letters) and last.letters <= earlier.letters)
+        """Whether an earlier claim agrees with the last one: the same options, or others and these ("A or B", "B").
+
+        A letter can also be the text of another option: "the answer is at point E. Answer: A" (3 of 100,000, a label).
+        """
+        is_narrowed = bool(last.letters) and last.letters <= earlier.letters
+        is_text_of_last = earlier.letters == {
+            self.options.texts.get(letter, "").strip("()[]. ").upper() for letter in last.letters
+        }
+        return earlier.letters == last.letters or is_narrowed or is_text_of_last
+
+    def prefer_claim_without_problem(self, selection: Selection) -> Selection:
+        """Return this selection; if it has a problem ("B, red", if red is A), one of the same letters that has none.
+
+        4 of 100,000, and a label.
+        """
+        if selection.problem is None:
+            return selection
+        others = (self.value(claim) for claim in claims(self.reply))
+        return next(
+            (other for other in others if other and other.letters == selection.letters and not other.problem), selection
+        )
 
     def value(self, claim: Claim) -> Selection | None:
         """Return the options that a claim names; None if it names none. See `places` for the forms of claims."""
