@@ -267,7 +267,7 @@ def _only_doubts(lower: str, start: int, end: int) -> bool:
 def _without_refusals(lower: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Leave out refusals and all before them; of a sentence that only doubts, the doubt.
 
-    "I am not sure, but it is red" says "it is red".
+    "I am not sure, but it is red" says "but it is red".
     """
     answering: list[tuple[int, int]] = []
     for start, end in sentences:
