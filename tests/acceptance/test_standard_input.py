@@ -249,7 +249,7 @@ ODD_ANSWERS = {
     "a signalling NaN": (5, "from decimal import Decimal\ndef f(x):\n    return Decimal('sNaN')", "failed"),
     "half a character": ("a", "def f(x):\n    return '\\ud800'", "failed"),
     "half a character in an exception": ("a", "def f(x):\n    raise ValueError('\\ud800')", "error"),
-    "half a character at the start": ("a", "raise ValueError('\\ud800')\ndef f(x):\n    return x", "error"),
+    "half a character at the start": ("a", "```python\nraise ValueError('\\ud800')\n```", "error"),
 }
 
 
