@@ -69,10 +69,10 @@ class PromptOptions(msgspec.Struct, frozen=True, kw_only=True):
 def render(template: str, values: Mapping[str, Any], name: str) -> str:
     """Fill in a template. Raises InputError with its name if it is invalid or uses undefined values."""
     import jinja2
-    import jinja2.sandbox
+    from jinja2.sandbox import SandboxedEnvironment  # another thread may not have set jinja2.sandbox yet
 
     # The text is for a model, not for a browser, so it is not escaped.
-    environment = jinja2.sandbox.SandboxedEnvironment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    environment = SandboxedEnvironment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     try:
         return str(environment.from_string(template).render(values))
     except jinja2.TemplateSyntaxError as error:

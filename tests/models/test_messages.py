@@ -39,6 +39,14 @@ def test_values_are_put_in_as_they_are_and_the_last_newline_stays() -> None:
     assert render("{{ question }}: <{{ n }}>\n", {"question": "a & {{ b }}", "n": 1}, "t") == "a & {{ b }}: <1>\n"
 
 
+def test_a_template_is_filled_in_while_another_thread_loads_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module is found by its name a moment before it is an attribute of its package."""
+    import jinja2.sandbox
+
+    monkeypatch.delattr(jinja2, "sandbox")
+    assert render("{{ n }}", {"n": 1}, "t") == "1"
+
+
 @each(
     ("template", "said"),
     [
