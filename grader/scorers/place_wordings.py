@@ -25,7 +25,7 @@ DECLARES = pattern_of_wordings(
     rf"(?:[ \t]+(?!(?:{_LINKS}|not|cannot|can't|never)\b|\(?.\))[\w'()-]+){{0,6}}?"
     rf"(?:[\s*_\"`]*[:=]|[*_\"`]*\s+-{{1,2}}(?=\s)|\s+(?:{_LINKS})(?!\w|n't)|[ \t]*\n)|<bare>",
     nouns={
-        r"answers?(?! (?:choices|options))": 9333,
+        r"answers?(?! (?:choices|options))": 9275,
         r"conclusion(?! that)": 7,
         r"(?:correct|right|best|final|chosen|my)\s(?:\w+\s)?(?:choice|option|statement|letter|selection|pick)": 11,
         "ans|verdict|guess|(?:the|my|final) solution": "g5-mc-latex-forms-of-an-option",
@@ -51,14 +51,14 @@ DECLARED = pattern_of_wordings(
 """Declares what stands before it: "is the answer"."""
 FINAL = pattern_of_wordings(
     r"\b<said>\b[^.!?:\n。]{0,20}$",
-    said={"final(?:ly)?": 11, "corrected|correction|updated|revised": "revised-declarations"},
+    said={"final(?:ly)?": 9, "corrected|correction|updated|revised": "revised-declarations"},
 )
 """Before a declaration: it replaces the others."""
 UNREAL_BEFORE = pattern_of_wordings(
     "<said>$", said={r"\bif\b(?! (?:i|we|you|one)\b)(?:(?!\bbut\b)[^.!?;\n]){0,120}": CONDITIONAL}
 )
 """Before "would be": a condition. "If I had to guess" is not one: it is followed by the answer."""
-DENIED = pattern_of_wordings(r"\W*<said>", said={r"not\b|n't\b|never\b": 17})
+DENIED = pattern_of_wordings(r"\W*<said>", said={r"not\b|n't\b|never\b": 20})
 """The beginning of a content that is denied."""
 UNDECIDED = pattern_of_wordings(r"\b<said>\b", said={r"depend\w*|based on": 7})
 """In the content of a declaration: it leaves the answer open."""
@@ -84,7 +84,7 @@ CORRECTS = pattern_of_wordings(
 RECONSIDERED = pattern_of_wordings(
     r"\b<said>\b",
     said={
-        "but|however": 13,
+        "but|however": 14,
         "wait|actually|correction|sorry|incorrect|wrong": "g5-mc-two-letters-glued",
     },
 )
@@ -96,12 +96,12 @@ REFUSES = pattern_of_wordings(
     r"\b<no>\s+(?:\w+\s+){0,4}?<verb>|\b<lacks>\b|\b<none>\b",
     no={
         r"can(?:no|')?t|can not|could(?: not|n't)|(?:am|is|are) not able to|unable to|"
-        r"(?:not possible|impossible|difficult|hard) to|don't|do not|does(?:n't| not)|didn't|did not|without": 15,
+        r"(?:not possible|impossible|difficult|hard) to|don't|do not|does(?:n't| not)|didn't|did not|without": 22,
     },
     verb={
         r"see|identify|determine\w*|know\w*|"
         r"help|assist|tell|read|choose|find|provid\w*|say|answer\w*|access|confirm|conclude|decide|calculat\w*|"
-        r"comput\w*|solve|information|context|(?:image|picture|figure|data)\b": 16,
+        r"comput\w*|solve|information|context|(?:image|picture|figure|data)\b": 22,
     },
     lacks={
         r"(?:not )?(?:enough|sufficient|insufficient|more|additional) (?:\w+ )?(?:information|data|context|"
@@ -141,7 +141,7 @@ COURTESY = pattern_of_wordings(
 EXPLAINS = pattern_of_wordings(
     r"^[ \t*_#>]*<said>[ \t*_]*(?:[:：]|\n)",
     8,
-    said={r"step[- ]by[- ]step(?: \w+)?": 53, "explanation|reasoning|notes?": 7},
+    said={r"step[- ]by[- ]step(?: \w+)?": 57, "explanation|reasoning|notes?": 7},
 )
 """The heading of an explanation."""
 ASKS = pattern_of_wordings(
@@ -161,7 +161,7 @@ ASKS_ANEW = pattern_of_wordings(
     },
 )
 """A question without a heading: copied options behind it, or the beginning of a benchmark's own prompt."""
-_SO: Lines = {"so|thus|hence|therefore|finally|in (?:total|conclusion|summary)|overall|consequently|ultimately": 51}
+_SO: Lines = {"so|thus|hence|therefore|finally|in (?:total|conclusion|summary)|overall|consequently|ultimately": 49}
 CONCLUDES = pattern_of_wordings(
     r"\W{0,4}(?:<so>\b|<label>|所以|因此)",
     so=_SO,
@@ -217,7 +217,7 @@ _FILL_CLOSE = rf"(?:[\s\"'*(\[{{]|\b(?:{_FILLERS})\b)*+"
 CLAUSE_END = pattern_of_wordings(
     r"[\s\"'*)\]}]*<said>",
     said={
-        r"$|[.,;!\n。]|[:(-]\s*+(?!\w*\s*(?:no|not)\b)|(?:because|since|as|for|due|given)\b": 47,
+        r"$|[.,;!\n。]|[:(-]\s*+(?!\w*\s*(?:no|not)\b)|(?:because|since|as|for|due|given)\b": 49,
     },
 )
 """What can stand behind an option at the end of its clause."""
@@ -305,7 +305,7 @@ DENIED_LATER = pattern_of_wordings(
     r"(?:(?!\b(?:because|since|as|but|so)\b)[^.;!?\n]){0,140}?\b<said>",
     said={
         r"(?:does|do|did|would|is|are|was|could|can)(?: not|n't)\b|cannot\b|"
-        r"lacks?\b|differs?\b|too (?:large|small|big|wide|loose|tight|high|low|broad)\b|less likely\b|unlikely\b": 8,
+        r"lacks?\b|differs?\b|too (?:large|small|big|wide|loose|tight|high|low|broad)\b|less likely\b|unlikely\b": 7,
     },
 )
 """Denies an option later in its sentence: "the second image shows a table, which does not fit"."""

@@ -211,7 +211,7 @@ def _needs_value(reply: OwnWords, last: Claim, *, has_earlier_value: bool) -> bo
     return not has_earlier_value or last.form != "declaration" or _is_undecided(reply, last)
 
 
-@heuristic(decides_per_100_000=12, when_disabled=False)
+@heuristic(decides_per_100_000=11, when_disabled=False)
 def _is_undecided(reply: OwnWords, claim: Claim) -> bool:
     """Whether a declaration leaves the answer open."""
     span = claim.start, claim.end

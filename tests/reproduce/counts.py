@@ -243,6 +243,8 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     found = list(replies(options.folder))
+    if not found:
+        raise SystemExit(f"{options.folder}: no replies (it needs the folders published, runs and mcq_real*)")
     print(f"{len(found):,} different replies")
     counts = counted(found, options.processes)
     few = []
