@@ -54,7 +54,7 @@ def message(role: ChatRole, *parts: str | Image) -> Message:
 
 
 def wire(messages: tuple[Message, ...], *, with_image_data: bool = True) -> list[dict[str, Any]]:
-    """Return messages in the form of a chat completion request; without image data, they say how many bytes it has."""
+    """Return messages in the form of a chat completion request; without image data, its size stands for it."""
     return [{"role": turn.role, "content": _content(turn, with_image_data=with_image_data)} for turn in messages]
 
 

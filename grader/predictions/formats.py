@@ -161,5 +161,5 @@ def format_of(row: Row) -> Format | None:
 
 
 def format_named(name: str) -> Format:
-    """Return the format of this name; that of grade for `--fields`, because neither tells anything about tasks."""
+    """Return the format of this name. A file whose fields the user named (`--fields`) has that of grade."""
     return next((item for item in FORMATS if item.name == name), GRADE)

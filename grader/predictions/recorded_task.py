@@ -97,7 +97,7 @@ def recorded_task_of(
 
 
 def question_of(record: PredictionRecord) -> str:
-    """Return the question in a record of another tool; else its hash or the prompt, which tell as well."""
+    """Return the question in a record of another tool, else its hash or the prompt, which identify it as well."""
     fields = record.fields
     return (
         _text(_first(task_row_of(record), (*_QUESTIONS, "prompt"))) or _text(fields.get("doc_hash")) or _prompt(fields)

@@ -36,7 +36,7 @@ _WORDS = (
     r"|server had an error|\bUNAVAILABLE\b|error code: 10\d\d|context.?length|context window|invalid.?request"
     r"|bad.?request|unauthori[sz]ed|api.?key|permission.?denied|authentication|not found"
 )
-"""What servers say of their failures."""
+"""Words in the error texts of servers."""
 _KNOWN = re.compile(rf"(?<![\w.=])[45]\d\d\b|{_WORDS}", re.IGNORECASE)
 
 # --- phrases of tools, clients and servers ----------------------------------------------------------------------

@@ -185,7 +185,7 @@ class JobQueue:
         for slot in slots:
             slot.inbox.put(None)
         busy = [slot.supervisor for slot in slots if slot.request is not None and slot.supervisor is not None]
-        # At once: an engine that hangs takes a minute for each.
+        # All at the same time: an engine that hangs needs a minute for each.
         closing = [threading.Thread(target=supervisor.close) for supervisor in busy]
         for thread in closing:
             thread.start()

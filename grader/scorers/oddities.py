@@ -57,7 +57,7 @@ def with_oddities(samples: Iterable[SampleResult], oddities: Oddities) -> list[S
 def _with_oddities(sample: SampleResult, oddities: Oddities) -> SampleResult:
     """Return a sample with its filter as a group, and with readings and flags as `with_oddities` says.
 
-    Where the row is broken or the server failed, nothing else is said of the reply.
+    For a broken row or a server failure, nothing else is added.
     """
     key = sample.qid, sample.sample
     if sample.careful.outcome is Outcome.NOT_JUDGED:

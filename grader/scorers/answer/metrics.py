@@ -117,7 +117,7 @@ def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
         return Observation(value=None, low=0, high=1)
     kind = facts_of(members[0]).kind
     clusters: list[list[Reading]] = []
-    cluster_of: dict[str | None, list[Reading]] = {}  # of every text: to compare each of them again is slow
+    cluster_of: dict[str | None, list[Reading]] = {}  # Text -> its cluster: each text is compared once.
     for sample_reading in scored:
         answer = sample_reading.answer
         if answer not in cluster_of:
