@@ -62,6 +62,8 @@ function plain(parent, text) {
 }
 
 const safe = (text) => plain(document.createDocumentFragment(), String(text));
+// A name with possible line breaks after the characters that join its words.
+const breakable = (text) => String(text).split(/(?<=[_/=-])/).map((part, at) => [at ? el('wbr') : null, safe(part)]);
 // The same for attributes and options, which cannot contain elements.
 const named = (text) => String(text).replace(UNSEEN, (character) => nameOf(character));
 // A message of the program: text between backticks is shown as code.
@@ -281,7 +283,7 @@ const good = (item, run, reading) => item.runs[run].filter((sample) => toneOf(sa
 const seconds = (item) => item.samples.reduce((sum, sample) => sum + (sample.seconds ?? 0), 0);
 const differ = (item) => item.samples.filter((sample) => sample.differs).length;
 // The columns of verdicts: both readings of one run, or one reading of two runs.
-const columns = () => (pair ? data.runs.map((run, at) => [`run-${at}`, safe(run.name), at, state.reading]) : READINGS.map((name) => [name, name, 0, name]));
+const columns = () => (pair ? data.runs.map((run, at) => [`run-${at}`, breakable(run.name), at, state.reading]) : READINGS.map((name) => [name, name, 0, name]));
 
 function order(name) {
   const verdicts = columns().find(([other]) => other === name);
@@ -350,7 +352,7 @@ function row(item, isTimed) {
   const differs = differ(item);
   return el('tr', { class: pair ? `is-${movement(item)}` : differs ? 'differing' : '' }, idOf(item.name, opened(item)),
     el('td', { class: 'blurb' }, el('div', {}, safe(item.blurb)), failedTest(item)),
-    columns().map(([name, text, run, reading]) => el('td', { class: 'verdict' }, pair ? el('span', { class: 'narrow' }, safe(data.runs[run].name), ' ') : null, verdict(item, run, reading))),
+    columns().map(([name, text, run, reading]) => el('td', { class: 'verdict' }, pair ? el('span', { class: 'narrow' }, breakable(data.runs[run].name), ' ') : null, verdict(item, run, reading))),
     pair ? null : el('td', { class: 'num' }, el('span', { class: differs ? '' : 'faint', text: differs ? String(differs) : '·' })),
     isTimed ? el('td', { class: 'num', text: seconds(item).toFixed(2) }) : null);
 }
@@ -525,7 +527,7 @@ function part(item, task, number, now) {
     const shown = output(found[0], 0);
     return isPass ? el('article', { class: 'pass' }, heading, el('div', { class: 'two' }, el('div', {}, task.blocks ? options(task, found[0]) : asked(task)), el('div', {}, shown))) : [el('h3', { class: 'unseen', text: `Sample ${now}` }), shown];
   }
-  const side = (sample, run) => el('section', { class: 'side', 'aria-label': named(data.runs[run].name) }, el('h3', {}, safe(data.runs[run].name)),
+  const side = (sample, run) => el('section', { class: 'side', 'aria-label': named(data.runs[run].name) }, el('h3', {}, breakable(data.runs[run].name)),
     sample ? output(sample, run) : el('p', { class: 'faint', text: item.runs[run].length ? 'This run has fewer samples.' : 'This item is not in this run.' }));
   return el('article', { class: isPass ? 'beside pass' : 'beside' }, heading, el('section', { 'aria-label': 'Question', class: 'asked' }, asked(task)), el('div', { class: 'columns' }, found.map(side)));
 }
@@ -556,16 +558,16 @@ async function about() {
   const names = [...new Set(data.runs.flatMap((run) => Object.keys(run.made)))];
   const made = (name) => {
     const cells = data.runs.map((run) => run.made[name] ?? '–');
-    return el('tr', { class: new Set(cells).size > 1 ? 'unlike' : '' }, el('th', { scope: 'row' }, safe(name)), cells.map((cell) => el('td', {}, safe(cell))));
+    return el('tr', { class: new Set(cells).size > 1 ? 'unlike' : '' }, el('th', { scope: 'row' }, breakable(name)), cells.map((cell) => el('td', {}, safe(cell))));
   };
   const explained = [['official', data.aboutOfficial],
     ['careful', 'The verdict of an attentive person on the same output. It never guesses: no_answer and ambiguous are outcomes. Use this number to gate a checkpoint.'],
     ['unscored', 'No verdict, because of a missing judge, a failing server, or failed infrastructure. Such samples are never counted as wrong, and always reported.']];
   return [el('h2', { text: 'How it was made' }), pair ? el('p', { class: 'lead', text: 'Marked rows differ between the runs.' }) : null,
     el('p', { class: 'lead' }, `benchmark ${named(data.benchmark)}, split ${named(data.split)}, protocol ${named(data.protocol)}`),
-    await table('How it was made', [column('fact'), data.runs.map((run) => column(pair ? safe(run.name) : 'value'))], names, made, 'made'),
-    data.runs.map((run) => [run.notes.length ? [el('h2', {}, 'Notes', pair ? [': ', safe(run.name)] : null), el('ul', { class: 'notes' }, run.notes.map((note) => el('li', {}, noted(note))))] : null,
-      run.unscored ? [el('h2', {}, 'Unscored', pair ? [': ', safe(run.name)] : null), el('p', {}, el('a', { href: fresh({ tab: 'items', ...(pair ? {} : { careful: 'unscored' }) }) }, plural(run.unscored, 'sample')), ` without a verdict (${named(run.whyUnscored)}): excluded from ${named(run.excludedFrom)}, counted neither as correct nor as wrong.`)] : null]),
+    await table('How it was made', [column('fact'), data.runs.map((run) => column(pair ? breakable(run.name) : 'value'))], names, made, 'made'),
+    data.runs.map((run) => [run.notes.length ? [el('h2', {}, 'Notes', pair ? [': ', breakable(run.name)] : null), el('ul', { class: 'notes' }, run.notes.map((note) => el('li', {}, noted(note))))] : null,
+      run.unscored ? [el('h2', {}, 'Unscored', pair ? [': ', breakable(run.name)] : null), el('p', {}, el('a', { href: fresh({ tab: 'items', ...(pair ? {} : { careful: 'unscored' }) }) }, plural(run.unscored, 'sample')), ` without a verdict (${named(run.whyUnscored)}): excluded from ${named(run.excludedFrom)}, counted neither as correct nor as wrong.`)] : null]),
     el('h2', { text: 'The two readings' }), el('dl', { class: 'facts' }, explained.map(([name, meant]) => el('div', {}, el('dt', { text: name }), el('dd', { text: meant }))))];
 }
 

@@ -47,12 +47,13 @@ def breakable(text: str) -> Markup:
 
 
 def with_code_spans(text: str) -> Markup:
-    """Return a sentence whose parts between back-ticks are code."""
+    """Return a sentence whose parts between back-ticks are code; the names in it can be broken after `_`."""
     from markupsafe import Markup, escape
 
     parts = re.split(r"`([^`]+)`", _unbroken(text))  # every second part was between back-ticks
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if index % 2 else escape(part) for index, part in enumerate(parts)
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(part).replace("_", Markup("_<wbr>"))
+        for index, part in enumerate(parts)
     )
 
 
