@@ -100,6 +100,19 @@ def test_an_engine_that_hangs_up_is_reported_with_the_cause_alone_and_bubblewrap
         server.shutdown()
 
 
+def test_an_engine_that_never_answers_is_asked_only_for_a_short_time(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert docker.FIRST_ANSWER_SECONDS <= 10
+    monkeypatch.setattr(docker, "FIRST_ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(engines, "PROBE_SECONDS", 0.1)
+    monkeypatch.setattr("grader.sandbox.bubblewrap.executable", lambda: "/usr/bin/bwrap")
+    with listen(runtime / "run/docker.sock"):
+        with pytest.raises(InfrastructureError, match=r"^No Docker engine answers \(timed out\)\. "):
+            docker.connect()
+        assert choice.choose_backend("auto") == "bubblewrap"
+
+
 def test_docker_is_preferred_to_podman(runtime: Path) -> None:
     with listen(runtime / "run/podman/podman.sock"), listen(runtime / "run/docker.sock"):
         found = engines.find()
