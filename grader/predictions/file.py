@@ -66,6 +66,11 @@ def _text(value: object) -> str:
     return "" if value is None or value is False else str(value)
 
 
+def judge_key(qid: str, sample: int) -> str:
+    """Return the key of the judge's reply to a sample, in recorded replies; samples of a qid are numbered from 0."""
+    return f"{qid}@{sample}" if sample else qid
+
+
 class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """All predictions for one qid."""
 
@@ -114,9 +119,9 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[str] = []
     """Warnings about unusual content, one line each."""
     judge_replies: dict[str, str] = {}
-    """Recorded judge replies by qid, from foreign files that contain them."""
-    benchmark_rows: object | None = None
-    """The benchmark's own rows, from foreign files that contain them."""
+    """Recorded judge replies by `judge_key`, from foreign files that contain them."""
+    benchmark_rows: dict[str, list[dict[str, Any]]] | None = None
+    """The benchmark's own rows by subject, from foreign files that contain them."""
 
     @classmethod
     def of(cls, texts: Mapping[str, list[str]], name: str) -> Self:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader.errors import InputError
+from grader.predictions.file import judge_key
 from grader.predictions.formats import format_named
+from grader.predictions.layouts import join_subjects
 from grader.predictions.merging import Merger
 from grader.predictions.read import conflicts_error, read_predictions
 from grader.predictions.recorded_task import CONFLICT_SHARE
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.benchmark import Fields
+    from grader.data.tables import Row
     from grader.observer import Observer
     from grader.predictions.file import PredictionFile
 
@@ -89,5 +93,30 @@ def _join(files: Sequence[PredictionFile]) -> PredictionFile:
         is_positional=False,
         conflicts={qid: text for file in files for qid, text in file.conflicts.items()} | conflicts_between_files,
         warnings=[note, *warnings, *merger.warnings(records)],
-        judge_replies={qid: reply for file in files for qid, reply in file.judge_replies.items()},
+        judge_replies=_join_judge_replies(files),
+        benchmark_rows=_join_benchmark_rows(files, name),
     )
+
+
+def _join_judge_replies(files: Sequence[PredictionFile]) -> dict[str, str]:
+    """Return the judge's replies to the samples of all files, which are numbered in the order of the files."""
+    replies: dict[str, str] = {}
+    counts = Counter[str]()
+    for file in files:
+        for record in file.records:
+            for sample in range(len(record.predictions)):
+                reply = file.judge_replies.get(judge_key(record.qid, sample))
+                if reply is not None:
+                    replies[judge_key(record.qid, counts[record.qid] + sample)] = reply
+            counts[record.qid] += len(record.predictions)
+    return replies
+
+
+def _join_benchmark_rows(files: Sequence[PredictionFile], name: str) -> dict[str, list[Row]] | None:
+    """Return the benchmark's own rows that the files contain; raises InputError if they differ."""
+    tables = [file.benchmark_rows for file in files if file.benchmark_rows is not None]
+    try:
+        return join_subjects(tables) if tables else None
+    except ValueError as error:
+        problem = f"{name}: {error} has different rows of the benchmark in two of these files."
+        raise InputError([f"{problem} Join only results on the same data."]) from None

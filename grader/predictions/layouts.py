@@ -287,6 +287,25 @@ def mr_ben(contents: object) -> Contents | None:
     )
 
 
+def join_subjects(tables: Iterable[Mapping[str, list[Row]]]) -> dict[str, list[Row]]:
+    """Return the rows of several files, {subject: [row, ...]}: of each qid once.
+
+    Raises ValueError with the first qid that has different rows in two files.
+    """
+    joined: dict[str, list[Row]] = {}
+    first_rows: dict[str, Row] = {}
+    for subjects in tables:
+        rows = [(name, row) for name, table in subjects.items() for row in table]
+        for qid, (name, row) in zip(row_qids(row for _, row in rows), rows, strict=True):
+            table = joined.setdefault(name, [])
+            if qid not in first_rows:
+                first_rows[qid] = row
+                table.append(row)
+            elif first_rows[qid] != row:
+                raise ValueError(qid)
+    return joined
+
+
 def _without(row: Mapping[str, object], names: Iterable[str]) -> Row:
     return {name: value for name, value in row.items() if name not in names}
 

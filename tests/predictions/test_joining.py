@@ -86,3 +86,44 @@ def test_the_problems_of_all_files_are_reported_and_formats_are_not_mixed(tmp_pa
     mixed = [write(tmp_path / "a.jsonl", own("a", "A")), write(tmp_path / "b.jsonl", {"id": "b", "output": "B"})]
     with pytest.raises(InputError, match="different formats: grade, records"):
         read_files(mixed)
+
+
+def scored(path: Path, **subjects: list[dict[str, object]]) -> str:
+    path.write_text(json.dumps(subjects))
+    return str(path)
+
+
+def scored_row(uuid: str, text: str, judge_reply: str, correctness: str = "incorrect") -> dict[str, object]:
+    return {
+        "Question_UUID": uuid,
+        "Sampled_Model": "m",
+        "Model_Solution_Correctness": correctness,
+        "Evaluation_Result": {"evaluation_raw_response": text},
+        "Error_Reason_Correctness_Analysis": {"scoring_raw_response": judge_reply},
+    }
+
+
+def test_scored_files_of_mr_ben_keep_the_rows_and_judge_replies_of_every_file(tmp_path: Path) -> None:
+    files = [
+        scored(tmp_path / "1.json", math=[scored_row("a", "A", "right")]),
+        scored(tmp_path / "2.json", math=[scored_row("a", "B", "wrong"), scored_row("b", "C", "wrong")]),
+        scored(tmp_path / "3.json", physics=[scored_row("c", "D", "right")]),
+    ]
+    file = read_files(files)
+    assert file.predictions_by_qid == {"a/m": ["A", "B"], "b/m": ["C"], "c/m": ["D"]}
+    assert file.judge_replies == {"a/m": "right", "a/m@1": "wrong", "b/m": "wrong", "c/m": "right"}
+    rows = {subject: [row["Question_UUID"] for row in table] for subject, table in (file.benchmark_rows or {}).items()}
+    assert rows == {"math": ["a", "b"], "physics": ["c"]}
+
+
+def test_scored_files_of_mr_ben_on_different_data_are_refused(tmp_path: Path) -> None:
+    files = [
+        scored(tmp_path / "1.json", math=[scored_row("a", "A", "right")]),
+        scored(tmp_path / "2.json", math=[scored_row("a", "B", "right", correctness="correct")]),
+    ]
+    with pytest.raises(InputError) as error:
+        read_files(files)
+    assert error.value.problems == [
+        "1.json + 2.json: a/m has different rows of the benchmark in two of these files. Join only results on the same "
+        "data."
+    ]

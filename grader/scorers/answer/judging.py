@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.predictions.file import judge_key
 from grader.results import Note, Outcome, Reading
 from grader.scorers.answer.declaration import JUDGE
 from grader.wording import counted
@@ -77,7 +78,7 @@ def _no_judge_notes(number: int) -> list[Note]:
 
 
 def _key(sample: SampleResult) -> str:
-    return sample.qid if not sample.sample else f"{sample.qid}@{sample.sample}"
+    return judge_key(sample.qid, sample.sample)
 
 
 def _readings_that_ask(sample: SampleResult, run: Run[AnswerBenchmark, AnswerTask]) -> frozenset[ReadingName]:

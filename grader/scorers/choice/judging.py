@@ -6,6 +6,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from grader.predictions.file import judge_key
 from grader.results import READINGS, Note
 from grader.scorers.choice.official import options_in_vlmevalkit, read_vlmevalkit
 from grader.scorers.choice.reading import read_as
@@ -47,7 +48,7 @@ def ask_judge(
             if _needs_judge(reply, name, version) and _round_of(reply) not in wrong_rounds.get(name, frozenset())
         )
         if reply.readings_to_judge:
-            reply_by_key[reply.item.id if not reply.sample else f"{reply.item.id}@{reply.sample}"] = reply
+            reply_by_key[judge_key(reply.item.id, reply.sample)] = reply
     questions = [
         JudgeQuestion(
             qid=key,

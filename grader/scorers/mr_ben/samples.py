@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.predictions.file import judge_key
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.interface import missing_reading
 from grader.scorers.mr_ben import reading as mr_ben
@@ -44,7 +45,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> str:
         """The key of the question to the judge."""
-        return self.qid if not self.sample else f"{self.qid}@{self.sample}"
+        return judge_key(self.qid, self.sample)
 
     @property
     def asks_official(self) -> bool:

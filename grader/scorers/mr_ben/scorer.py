@@ -56,7 +56,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         """Load the subject files that exist, or return the rows of an official result file; None: another file."""
         if isinstance(source, PredictionFile):
             rows = source.benchmark_rows
-            return tasks.from_tables(rows, source.name) if isinstance(rows, dict) else None
+            return None if rows is None else tasks.from_tables(rows, source.name)
         return tasks.load(declared, split, source)
 
     def tasks(self, declared: MrBenBenchmark, split: str, rows: Rows) -> dict[str, MrBenTask]:
