@@ -13,7 +13,7 @@ import uuid
 from pathlib import Path
 
 import grader
-from grader.grading.inputs import load_tasks, make_setup
+from grader.grading.setup import load_tasks, make_setup
 from grader.options import Options
 from grader.results import Metric
 

@@ -9,7 +9,7 @@ import msgspec
 
 from grader import grading
 from grader.errors import InfrastructureError, UsageError, first_line
-from grader.grading.inputs import load_tasks, make_setup
+from grader.grading.setup import load_tasks, make_setup
 from grader.options import Options
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from grader.decisions.gate import GateResult
     from grader.decisions.thresholds import FailUnder, MaxDrop
-    from grader.grading.inputs import Setup
+    from grader.grading.setup import Setup
     from grader.results import ReadingName, Report
     from grader.scorers.interface import AnyRun
     from grader.scorers.registry import AnyScorer

@@ -168,7 +168,7 @@ def check_command(predictions: tuple[str, ...], *, join: bool, **values: Any) ->
 
 def benchmark_lines(options: Options) -> list[str]:
     """Return lines with a benchmark's settings, and the ids of its tasks if its data is available."""
-    from grader.grading.inputs import load_tasks, make_setup
+    from grader.grading.setup import load_tasks, make_setup
     from grader.wording import counted
 
     setup = make_setup(options)
@@ -190,7 +190,7 @@ def benchmark_lines(options: Options) -> list[str]:
 
 def task_fields(options: Options, qid: str) -> list[tuple[str, str]]:
     """Return a task's columns as (name, text), without images. Raises UsageError if the task does not exist."""
-    from grader.grading.inputs import load_tasks, make_setup
+    from grader.grading.setup import load_tasks, make_setup
 
     setup = make_setup(options)
     benchmark, tasks = setup.declared, load_tasks(setup)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from grader.commands.gates import GateDecisions
-    from grader.grading.inputs import Setup
     from grader.grading.report import Graded
+    from grader.grading.setup import Setup
     from grader.reports.document import Document
     from grader.reports.questions import Gap
     from grader.results.outputs import Outputs
@@ -65,7 +65,7 @@ def run_command(predictions: tuple[str, ...], *, join: bool, **values: Any) -> i
 
 def grade_files(predictions: Sequence[str], *, join: bool = False, **values: Any) -> int:
     """Grade files with the parsed options of the command; return the exit code. Raises a GradeError."""
-    from grader.grading.inputs import make_setup
+    from grader.grading.setup import make_setup
     from grader.options import Options
 
     run_options = Options(**{name: values.pop(name) for name in Options.__struct_fields__ if name in values})
@@ -136,7 +136,7 @@ def _lazy_document(
     """
     from grader.reports.material import RunFiles
     from grader.reports.views import run
-    from grader.results.outputs import path_beside
+    from grader.results.names import path_beside
 
     ending = command.setup.scorer.file_ending
     files = RunFiles(
@@ -161,7 +161,7 @@ def _lazy_document(
 
 def _retry_hint(name: str, *, graded: Graded, command: Command) -> str:
     """Return where the results are, and the command that writes the report `name` from them."""
-    from grader.results.outputs import results_path
+    from grader.results.names import results_path
 
     options, reading = command.setup.options, command.gates.reading
     # Predictions from standard input without --output-dir: no results are written.
@@ -209,7 +209,7 @@ def _grade_one_of_several(file: str, command: Command) -> int:
 
 def _check_distinct_results(files: Sequence[str], command: Command) -> None:
     """Raise UsageError if one file's run would replace what another one's wrote."""
-    from grader.results.outputs import stem_in
+    from grader.results.names import stem_in
 
     if command.outputs:
         raise UsageError(
@@ -217,8 +217,7 @@ def _check_distinct_results(files: Sequence[str], command: Command) -> None:
             "write the reports later: grade report RESULTS -o FILE."
         )
     folder = command.setup.options.output_dir
-    # No stem is None here: each file has a path.
-    stems = [stem for file in files if (stem := stem_in(folder, Path(file))) is not None]
+    stems = [stem_in(folder, Path(file)) for file in files]
     real_stems = [real_path(stem) for stem in stems]
     for file, stem, real_stem in zip(files, stems, real_stems, strict=True):
         if real_stems.count(real_stem) > 1:

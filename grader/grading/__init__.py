@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from grader.grading import earlier_run
-from grader.grading.inputs import Setup, make_setup, read_inputs
+from grader.grading.earlier_run import EarlierInputs, read_earlier
+from grader.grading.inputs import read_inputs
 from grader.grading.report import Graded, report_of
+from grader.grading.setup import Setup, make_setup
 from grader.observer import Silent
-from grader.results.outputs import stem_in
 from grader.scorers import registry
-from grader.scorers.aggregates import with_sets
 from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.grading.inputs import Source
+    from grader.grading.inputs import Inputs, Source
     from grader.observer import Observer
     from grader.options import Options
     from grader.results.outputs import Outputs
@@ -40,25 +37,32 @@ def grade(
     `outputs` claims the files that the caller will write, before grading starts. `check_run` is called with the
     data and the predictions before they are scored, and may refuse the run; it is not called if an earlier run is
     scored again.
-    `every_column`: see `inputs.read_inputs`; for a caller that shows items.
+    `every_column`: see `tasks.rows_for`; for a caller that shows items.
     """
     setup = options if isinstance(options, Setup) else make_setup(options)
+    inputs: Inputs | EarlierInputs
     if setup.options.score_only:
-        return earlier_run.score_again(source, setup, outputs, every_column=every_column)
-    inputs = read_inputs(source, setup, observer, every_column=every_column)
-    run, file = inputs.run, inputs.file
-    stem = stem_in(run.options.output_dir, file.path, inputs.part)
+        inputs = read_earlier(source, setup, observer, every_column=every_column)
+    else:
+        inputs = read_inputs(source, setup, observer, every_column=every_column)
     if outputs is not None:
-        replies = run.options.judge_model or run.options.judge_replies or file.judge_replies
         file_ending = setup.scorer.file_ending
-        outputs.claim(stem, file.name.rpartition("/")[2], judged=bool(replies), scorer_file_ending=file_ending)
-    if check_run is not None:
-        check_run(setup.scorer, run)
-    scored = setup.scorer.score(run)
-    registry.check_output(setup.declared.scoring, scored)
-    scored = msgspec.structs.replace(scored, samples=with_sets(scored.samples, run.tasks))
+        outputs.claim(inputs.stem, inputs.name, judged=inputs.is_judged, scorer_file_ending=file_ending)
+    if isinstance(inputs, EarlierInputs):
+        scored = setup.scorer.rescore(inputs.run)
+    else:
+        if check_run is not None:
+            check_run(setup.scorer, inputs.run)
+        scored = setup.scorer.score(inputs.run)
+        registry.check_output(setup.declared.scoring, scored)
     report = report_of(inputs, scored)
-    return Graded(report=report, stem=stem, write_scorer_file=scored.write_scorer_file, file=file, rows=inputs.rows)
+    return Graded(
+        report=report,
+        stem=inputs.stem,
+        write_scorer_file=scored.write_scorer_file,
+        file=inputs.file,
+        rows=inputs.rows,
+    )
 
 
 def check(source: Source, options: Options, observer: Observer | None = None) -> list[str]:

@@ -12,17 +12,19 @@ import msgspec
 from grader.data.tables import Rows
 from grader.files.compact_json import encode_indented
 from grader.files.replacing import replacing
-from grader.grading.inputs import accepted_options
+from grader.grading.earlier_run import EarlierInputs
+from grader.grading.setup import accepted_options
 from grader.predictions.file import PredictionFile
 from grader.resources import version
 from grader.results import Note, Provenance, Report, count_unscored
-from grader.results.outputs import results_path
+from grader.results.names import results_path
 from grader.scorers import aggregates
 from grader.scorers.means import METHOD
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from grader.grading.inputs import Inputs, Setup
+    from grader.grading.inputs import Inputs
+    from grader.grading.setup import Setup
     from grader.results import SampleResult
     from grader.scorers.interface import ScorerOutput
 
@@ -33,11 +35,11 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
     report: Report
     stem: Path | None
     """Path of the predictions without suffix; None for standard input: no file is written beside it."""
-    write_scorer_file: Callable[[Path], Path] | None = None
+    write_scorer_file: Callable[[Path], Path] | None
     """Writes the scorer's own file beside the stem and returns its path."""
-    file: PredictionFile | None = None
-    """The graded file; None if an earlier run was scored again."""
-    rows: Rows | None = None
+    file: PredictionFile | None
+    """The graded file; None if an earlier run was scored again and its file is gone."""
+    rows: Rows | None
     """The data's rows; None if an earlier run was scored again without reading the data."""
 
     def write(self) -> list[Path]:
@@ -53,8 +55,32 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
         return [*written, path]
 
 
-def report_of(inputs: Inputs, scored: ScorerOutput) -> Report:
-    """Return the report of a run that was just scored."""
+def report_of(inputs: Inputs | EarlierInputs, scored: ScorerOutput) -> Report:
+    """Return the report of a run: what its scorer returned, the metrics of these samples, and how it was made."""
+    setup, declared, samples = inputs.setup, inputs.setup.declared, scored.samples
+    if isinstance(inputs, EarlierInputs):
+        report = _earlier_report(inputs, scored)
+    else:
+        report = _new_report(inputs, scored)
+        samples = aggregates.with_sets(samples, inputs.run.tasks)
+    unscored, by_reading = count_unscored(samples)
+    report = msgspec.structs.replace(
+        report,
+        benchmark_name=declared.name,
+        benchmark_description=declared.description,
+        samples=samples,
+        aggregation=aggregates.aggregation_of(declared, setup.options.k),
+        unscored=unscored,
+        unscored_by_reading=by_reading,
+        facts=report.facts if scored.facts is msgspec.UNSET else scored.facts,
+        provenance=msgspec.structs.replace(report.provenance, settings=msgspec.to_builtins(declared.settings)),
+    )
+    scorer_metrics = setup.scorer.metrics(report) if scored.metrics is None else scored.metrics
+    return msgspec.structs.replace(report, metrics=aggregates.with_declared_metrics(report, scorer_metrics))
+
+
+def _new_report(inputs: Inputs, scored: ScorerOutput) -> Report:
+    """Return the report of a run that was just scored, without samples and metrics."""
     run, setup = inputs.run, inputs.setup
     provenance = Provenance(
         grade=version(),
@@ -62,7 +88,7 @@ def report_of(inputs: Inputs, scored: ScorerOutput) -> Report:
         data=inputs.rows.origin,
         data_digest=inputs.rows.digest,
         data_is_carried=inputs.rows.is_carried,
-        predictions=run.file.name.rpartition("/")[2],
+        predictions=inputs.name,
         predictions_digest=inputs.digest,
         intervals=scored.intervals or METHOD,
         sandbox=scored.sandbox,
@@ -70,7 +96,10 @@ def report_of(inputs: Inputs, scored: ScorerOutput) -> Report:
         fields=run.file.field_options,
         inference=run.file.sampling_settings,
     )
-    report = Report(
+    notes = [*run.file.warnings, *inputs.notes, *(run.oddities.notes() if scored.samples else [])]
+    notes += _unread_note(scored.samples, setup, has_judge=provenance.judge is not None)
+    notes += aggregates.missing_group_notes(setup.declared, scored.samples)
+    return Report(
         benchmark=run.benchmark.id,
         scorer=run.benchmark.scoring,
         split=run.split,
@@ -83,11 +112,23 @@ def report_of(inputs: Inputs, scored: ScorerOutput) -> Report:
         model=run.file.model,
         baselines=scored.baselines,
         abbreviations=run.benchmark.abbreviations,
+        notes=[*map(Note, notes), *(scored.notes or [])],
     )
-    notes = [*run.file.warnings, *inputs.notes, *(run.oddities.notes() if scored.samples else [])]
-    notes += _unread_note(scored.samples, setup, has_judge=provenance.judge is not None)
-    notes += aggregates.missing_group_notes(setup.declared, scored.samples)
-    return complete_report(report, scored, setup, [*map(Note, notes), *(scored.notes or [])])
+
+
+def _earlier_report(inputs: EarlierInputs, scored: ScorerOutput) -> Report:
+    """Return the report of a run that is scored again; without a results file, one of the scorer's own file."""
+    run = inputs.run
+    report = run.report or Report(
+        benchmark=run.benchmark.id,
+        scorer=run.benchmark.scoring,
+        split=run.split,
+        protocol=run.protocol,
+        metrics=[],
+        samples=[],
+        provenance=Provenance(predictions=inputs.name, predictions_digest=inputs.digest),
+    )
+    return report if scored.notes is None else msgspec.structs.replace(report, notes=scored.notes)
 
 
 def _unread_note(samples: list[SampleResult], setup: Setup, *, has_judge: bool) -> list[str]:
@@ -101,24 +142,3 @@ def _unread_note(samples: list[SampleResult], setup: Setup, *, has_judge: bool) 
         f"Not read by rule: {number:,} of {counted(len(samples), 'reply', 'replies')} "
         f"({100 * number / len(samples):.1f} %). They count as not answered in the careful reading.{advice}"
     ]
-
-
-def complete_report(report: Report, scored: ScorerOutput, setup: Setup, notes: list[Note]) -> Report:
-    """Return a report with what a scorer returned: its samples, and the metrics of these samples."""
-    declared = setup.declared
-    unscored, by_reading = count_unscored(scored.samples)
-    report = msgspec.structs.replace(
-        report,
-        benchmark_name=declared.name,
-        benchmark_description=declared.description,
-        samples=scored.samples,
-        aggregation=aggregates.aggregation_of(declared, setup.options.k),
-        unscored=unscored,
-        unscored_by_reading=by_reading,
-        facts=report.facts if scored.facts is msgspec.UNSET else scored.facts,
-        provenance=msgspec.structs.replace(report.provenance, settings=msgspec.to_builtins(declared.settings)),
-        notes=notes,
-    )
-    scorer_metrics = setup.scorer.metrics(report) if scored.metrics is None else scored.metrics
-    metrics = aggregates.metrics(report, scorer_metrics)
-    return msgspec.structs.replace(report, metrics=metrics)

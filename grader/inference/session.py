@@ -12,7 +12,7 @@ from grader.benchmark import Benchmark
 from grader.data.checks import check_questions
 from grader.data.tables import ALL
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError, UsageError
-from grader.grading.inputs import make_setup
+from grader.grading.setup import make_setup
 from grader.inference import conversations, output
 from grader.inference.asking import ask_all, resume_advice
 from grader.inference.conversations import RequestSettings, TaskImages

@@ -10,7 +10,7 @@ import msgspec
 from grader.data import download
 from grader.data.tables import Rows
 from grader.errors import GradeError, UsageError
-from grader.grading.inputs import load_tasks, make_setup
+from grader.grading.setup import load_tasks, make_setup
 from grader.observer import Silent
 from grader.pool import messages
 from grader.pool.exchange import name_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from grader.benchmark import Benchmark
-    from grader.grading.inputs import Setup
+    from grader.grading.setup import Setup
     from grader.options import Options
     from grader.results import SampleResult
     from grader.scorers.registry import AnyScorer

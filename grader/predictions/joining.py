@@ -16,7 +16,7 @@ from grader.predictions.layouts import join_subjects
 from grader.predictions.merging import Merger
 from grader.predictions.read import conflicts_error, read_predictions
 from grader.predictions.recorded_task import CONFLICT_SHARE
-from grader.results.outputs import stem_of
+from grader.results.names import stem_of
 from grader.wording import counted
 
 if TYPE_CHECKING:

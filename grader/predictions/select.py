@@ -16,7 +16,7 @@ from grader.results.provenance import Part, ids_hash
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from grader.options import Options
     from grader.predictions.file import PredictionFile
@@ -50,7 +50,8 @@ def select(
     messages += _version_hint(unknown, versions or {}, noun)
     predictions = file.predictions_by_qid
     missing = [qid for qid in selected if qid not in predictions]
-    if missing and options.missing == "error" and not messages:
+    # A run that is scored again was allowed to miss tasks.
+    if missing and options.missing == "error" and not options.score_only and not messages:
         messages.append(missing_prediction_message(file, missing, len(selected), noun=noun))
     if messages:
         raise InputError(messages)
@@ -151,9 +152,13 @@ def fingerprint(predictions: Mapping[str, list[str]]) -> str:
 
 def are_graded(predictions: Mapping[str, list[str]], report: Report) -> bool:
     """Whether these are the predictions that a report graded; those of other tasks do not count."""
-    qids = dict.fromkeys(sample.qid for sample in report.samples)
+    return have_digest(predictions, (sample.qid for sample in report.samples), report.provenance.predictions_digest)
+
+
+def have_digest(predictions: Mapping[str, list[str]], qids: Iterable[str], digest: str | None) -> bool:
+    """Whether the predictions of these tasks have this `fingerprint`."""
     try:
-        return report.provenance.predictions_digest == fingerprint({qid: predictions.get(qid, []) for qid in qids})
+        return digest == fingerprint({qid: predictions.get(qid, []) for qid in dict.fromkeys(qids)})
     except UnicodeEncodeError:  # a lone surrogate, which no graded prediction has
         return False
 

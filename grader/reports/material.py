@@ -19,7 +19,7 @@ from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.select import are_graded
 from grader.reports.questions import Gap, ShownTasks, gather_tasks
-from grader.results.outputs import path_beside, stem_of
+from grader.results.names import path_beside, stem_of
 from grader.scorers import declarations
 from grader.scorers.interface import ExecutedProgram, ScorerFile
 from grader.scorers.registry import scorer_of

@@ -1,4 +1,4 @@
-"""Reading and checking of results files."""
+"""Reading and checking of results files, also before a run replaces one."""
 
 from __future__ import annotations
 
@@ -52,13 +52,33 @@ def read_report(path: Path, types: FactTypes) -> Report:
     return report
 
 
-def read_provenance(path: Path) -> Provenance:
-    """Read only the provenance of a results file. Raises InputError if it is not a results file."""
-    head, _ = _read_head(path)
+def refuse_to_lose(path: Path, source: str, *, judged: bool) -> None:
+    """Raise UsageError if a run would replace the results of another prediction file, or judged ones by unjudged ones.
+
+    `source` is the name of the run's prediction file; `judged`: whether it has a judge.
+    """
+    if not path.is_file():
+        return
     try:
-        return msgspec.convert(head.provenance or {}, Provenance)
-    except msgspec.ValidationError as error:
-        raise _format_error(path, error) from error
+        head, _ = _read_head(path)
+        earlier = msgspec.convert(head.provenance or {}, Provenance)
+    except (InputError, msgspec.ValidationError):
+        return  # the file is not a results file, so no results would be lost
+    if earlier.predictions not in ("", source):
+        raise UsageError(
+            f"{path.name} has the results of {earlier.predictions}, and would be replaced by those of {source}. Rename "
+            "one of the two prediction files, give another --output-dir, or remove the results."
+        )
+    judge = earlier.judge
+    if judged or judge is None:
+        return
+    # Without a model, the judge was recorded replies. A model answered nothing if it was never asked or always failed.
+    has_answered = not judge.model or judge.questions > judge.failed
+    if has_answered:
+        raise UsageError(
+            f"{path.name} was judged ({judge.model or judge.source}), but this run has no judge: it would replace "
+            "judged results by unjudged ones. Give the same judge again, another --output-dir, or remove them."
+        )
 
 
 def _read_head(path: Path) -> tuple[_ResultsHead, bytes]:

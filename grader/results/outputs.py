@@ -1,4 +1,4 @@
-"""The files that a command writes: their names, and whether it may write them, before anything is graded."""
+"""The files that a command writes, and whether it may write them, before anything is graded."""
 
 from __future__ import annotations
 
@@ -6,50 +6,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from grader.errors import InputError, UsageError
+from grader.errors import UsageError
 from grader.files.claims import Claims
 from grader.files.user_files import real_path
-from grader.results.file import read_provenance
-from grader.results.provenance import Provenance
+from grader.results.file import refuse_to_lose
+from grader.results.names import path_beside, results_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from grader.results import Part
-
-_SUFFIXES = {".json", ".jsonl", ".tsv", ".csv", ".xlsx", ".parquet", ".eval"}
-
-
-def stem_of(path: Path) -> Path:
-    """Return a prediction file's path without its suffix, also of a compressed file; written files begin with it."""
-    unpacked = path.with_suffix("") if path.suffix in {".gz", ".zip"} else path
-    return unpacked.with_suffix("") if unpacked.suffix in _SUFFIXES else unpacked
-
-
-def results_path(stem: Path) -> Path:
-    """Return the path of the results file."""
-    return path_beside(stem, "_results.json")
-
-
-def path_beside(stem: Path, ending: str) -> Path:
-    """Return the path of a file beside the predictions."""
-    return stem.with_name(f"{stem.name}{ending}")
-
-
-STANDARD_INPUT = "stdin"
-"""The stem of the output files, if the predictions come from standard input."""
-
-
-def stem_in(folder: Path | None, source: Path | None, part: Part | None = None) -> Path | None:
-    """Return the common beginning of the paths of a run's files; None: the run writes no files.
-
-    `folder` is that of `--output-dir` (None: beside the predictions). `source` is None for standard input.
-    """
-    if source is None and folder is None:
-        return None
-    stem = Path(STANDARD_INPUT) if source is None else stem_of(source)
-    name = stem.name if part is None else f"{stem.name}_part-{part.ids_hash}"
-    return stem.with_name(name) if folder is None else folder / name
 
 
 class Outputs:
@@ -111,7 +75,7 @@ class Outputs:
         _ensure_writable_folder(stem.parent)
         _check_name(path)
         self._claims.take(path)
-        _refuse_to_lose_results(path, source, judged=judged)
+        refuse_to_lose(path, source, judged=judged)
 
 
 def _check_report(name: str, reports: Sequence[str]) -> None:
@@ -149,26 +113,3 @@ def _check_name(path: Path) -> None:
         return  # the name is possible
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}; rename the prediction file.") from error
-
-
-def _refuse_to_lose_results(path: Path, source: str, *, judged: bool) -> None:
-    """Raise UsageError if earlier results are of another prediction file, or were judged and this run has no judge."""
-    try:
-        earlier = read_provenance(path) if path.is_file() else Provenance()
-    except InputError:
-        return  # the file is not a results file, so no results would be lost
-    if earlier.predictions not in ("", source):
-        raise UsageError(
-            f"{path.name} has the results of {earlier.predictions}, and would be replaced by those of {source}. Rename "
-            "one of the two prediction files, give another --output-dir, or remove the results."
-        )
-    judge = earlier.judge
-    if judged or judge is None:
-        return
-    # Without a model, the judge was recorded replies. A model answered nothing if it was never asked or always failed.
-    has_answered = not judge.model or judge.questions > judge.failed
-    if has_answered:
-        raise UsageError(
-            f"{path.name} was judged ({judge.model or judge.source}), but this run has no judge: it would replace "
-            "judged results by unjudged ones. Give the same judge again, another --output-dir, or remove them."
-        )

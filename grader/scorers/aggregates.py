@@ -13,12 +13,13 @@ import msgspec
 from grader.results import Aggregation
 from grader.results.groups import by_observation, by_round, grouped, in_group
 from grader.scorers.means import (
+    MakeRow,
     Observation,
+    group_metric,
     judged_samples,
     mean_of_observations,
     mean_of_samples,
     metric,
-    metric_rows,
     rows_by_group,
 )
 from grader.scorers.pairing import MetricComparison, NothingPairedError, compare_paired
@@ -69,27 +70,31 @@ def metric_names(declared: Benchmark, scorer_names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(filter(None, (_main_name(aggregation_of(declared, ())), *scorer_names, *sets))))
 
 
-def metrics(report: Report, scorer_rows: list[Metric]) -> list[Metric]:
+def with_declared_metrics(report: Report, scorer_metrics: list[Metric]) -> list[Metric]:
     """Return the metrics of a report: those that its declaration asks for, and those of its scorer.
 
     A declared metric replaces a scorer's metric of its name.
     """
     if not report.samples:
-        return scorer_rows
+        return scorer_metrics
     main_name = _main_name(report.aggregation)
-    make_row = partial(_main_row, name=main_name, aggregation=report.aggregation)
-    main_rows = rows_by_group(report.samples, make_row) if main_name else []
     sets: dict[str, list[SampleResult]] = {}
     for sample in report.samples:
         for name in _sets_of(sample):
             sets.setdefault(name, []).append(sample)
-    set_rows = [
-        row
+    declared: list[tuple[list[SampleResult], MakeRow]] = [
+        (members, partial(group_metric, name=f"{name}_accuracy", observe=partial(_observe_sets, name=name)))
         for name, members in sets.items()
-        for row in metric_rows(members, f"{name}_accuracy", partial(_observe_sets, name=name))
     ]
-    declared = {main_name, *(row.name for row in set_rows)}
-    return [*main_rows, *(row for row in scorer_rows if row.name not in declared), *set_rows]
+    if main_name:
+        declared.append((report.samples, partial(_main_row, name=main_name, aggregation=report.aggregation)))
+    metrics = [row for members, make_row in declared for row in rows_by_group(members, make_row)]
+    declared_names = {main_name, *(metric.name for metric in metrics)}
+    return [
+        *(metric for metric in metrics if metric.name == main_name),
+        *(metric for metric in scorer_metrics if metric.name not in declared_names),
+        *(metric for metric in metrics if metric.name != main_name),
+    ]
 
 
 def missing_group_notes(declared: Benchmark, samples: Sequence[SampleResult]) -> list[str]:

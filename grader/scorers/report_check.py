@@ -39,7 +39,7 @@ def read_report(path: Path) -> Report:
 def _differences(report: Report) -> Iterator[str]:
     """Yield the metrics that the samples do not give. Intervals are not compared: their method may be newer."""
     scorer_rows = scorer_of(report).metrics(report)
-    recomputed = {_key(metric): metric for metric in aggregates.metrics(report, scorer_rows)}
+    recomputed = {_key(metric): metric for metric in aggregates.with_declared_metrics(report, scorer_rows)}
     written: list[tuple[Key, Metric | None]] = [(_key(metric), metric) for metric in report.metrics]
     keys = {key for key, _ in written}
     for key, metric in [*written, *((key, None) for key in recomputed if key not in keys)]:

@@ -10,7 +10,8 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.grading.inputs import make_setup, read_inputs
+from grader.grading.inputs import read_inputs
+from grader.grading.setup import make_setup
 from grader.observer import Silent
 from grader.options import Options
 from tests.reproduce.__main__ import HERE, prepared

@@ -142,7 +142,7 @@ def test_programs_have_sets_and_means_too() -> None:
             "groups": {"area": labels[one.qid]}, "together": {"family": labels[one.qid]}}) for one in made.samples],
         scorer="execution", benchmark="humaneval-v", aggregation=Aggregation(mean_over=["area"]),
     )  # fmt: skip
-    values = {(m.name, m.group): m.value for m in aggregates.metrics(made, []) if m.reading == "careful"}
+    values = {(m.name, m.group): m.value for m in aggregates.with_declared_metrics(made, []) if m.reading == "careful"}
     assert values["macro_accuracy", None] == pytest.approx(50)
     assert values["family_accuracy", None] == pytest.approx(25)
 
@@ -159,7 +159,9 @@ def of(right: dict[str, list[bool | None]]) -> Report:
 
 
 def macro(made: Report) -> Metric:
-    return next(m for m in aggregates.metrics(made, scorer_of(made).metrics(made)) if m.reading == "careful")
+    return next(
+        m for m in aggregates.with_declared_metrics(made, scorer_of(made).metrics(made)) if m.reading == "careful"
+    )
 
 
 def test_unscored_samples_bound_a_mean_over_groups() -> None:
