@@ -80,8 +80,10 @@ def read_earlier(source: Source, setup: Setup, observer: Observer, *, every_colu
         qids, digest = list(graded), fingerprint(graded)
     else:
         qids, digest = [sample.qid for sample in report.samples], made.predictions_digest
-    if file is not None and digest is not None and qids and not have_digest(file.predictions_by_qid, qids, digest):
-        raise UsageError(f"{path.name} has changed since it was graded; grade it again without --score-only.")
+    if file is not None and digest is not None and qids:
+        file = file.with_task_ids(dict.fromkeys(qids))
+        if not have_digest(file.predictions_by_qid, qids, digest):
+            raise UsageError(f"{path.name} has changed since it was graded; grade it again without --score-only.")
     if file is not None and options.data is not None and made.data_digest is not None:
         rows = rows or rows_for(file, setup, every_column=every_column)
         if rows.digest != made.data_digest:

@@ -124,6 +124,7 @@ class RunFiles:
             return None, Gap(kind="predictions", reason=f"{graded_name} is not beside the results.")
         try:
             file = read_predictions(source, self.report.provenance.fields)
+            file = file.with_task_ids(dict.fromkeys(sample.qid for sample in self.report.samples))
         except (GradeError, OSError) as error:
             return None, Gap(kind="predictions", reason=f"{source.name} cannot be read: {first_line(error)}")
         if are_graded(file.predictions_by_qid, self.report):

@@ -62,6 +62,25 @@ def test_score_only_scores_the_whole_and_a_part_only_with_its_own_words(folder: 
     assert (absent.returncode, "grade it once without --score-only" in absent.stderr) == (2, True)
 
 
+def test_a_file_of_positions_is_scored_again_and_shown_with_the_ids_of_its_tasks(folder: Path) -> None:
+    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
+    replies = {item["qid"]: item["predictions"][0] for item in json.loads((folder / "predictions.json").read_text())}
+    rows = {
+        position: {"origin_prompt": "?", "prediction": replies[str(question["question_id"])]}
+        for position, question in enumerate(questions)
+    }
+    (folder / "predictions.json").write_text(json.dumps(rows))
+    for question in questions:
+        question["question_id"] = f"q{question['question_id']}"
+    (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, questions)))
+    assert _run(folder).returncode == 0
+    again = _run(folder, "--score-only")
+    assert again.returncode == 0, again.stderr
+    results = ("--results", "predictions_results.json", "--data", "questions.jsonl")
+    shown = grade("show", "vstar", "q1", *results, cwd=folder)
+    assert replies["1"] in shown.stdout, shown.stderr
+
+
 def test_a_gate_on_a_part_says_that_it_is_one(folder: Path) -> None:
     for more in ([], ["--score-only"]):
         done = _run(folder, "--limit", "2", "--fail-under", "accuracy=0", *more)
