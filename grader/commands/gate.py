@@ -39,15 +39,14 @@ def gate_command(
     from grader.decisions.policy import decide, read_baselines, read_policy
     from grader.reports.views import gates as view
 
-    files = output_files.check_outputs(outputs, [policy, *(run.path for run in runs)])
     gate_policy = read_policy(policy)
     baselines = None if baseline is None else read_baselines(baseline)
     candidates: list[ReportOfFile] = [(run.results, report) for run, report in options.read_runs(runs)]
-    files.refuse_to_replace(Path(name) for name, _ in baselines or ())
+    output_files.check_outputs(outputs, [policy, *(Path(name) for name, _ in [*candidates, *(baselines or [])])])
     _refuse_common_files(candidates, baselines or [])
     decisions = decide(gate_policy, policy.name, candidates, baselines)
     document = view.document(decisions)
-    output_files.show_and_write(document, outputs, quiet=quiet)
+    output_files.emit(document, outputs, quiet=quiet)
     github.append_step_summary(lambda: document)
     gates.announce(decisions.gates, has_table=not quiet)
     return decisions.exit_code

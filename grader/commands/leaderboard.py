@@ -42,13 +42,12 @@ def leaderboard_command(
     if published:
         _refuse_careful_reading(reading)
     ranking_reading: ReadingName = "official" if published else reading
-    files = output_files.check_outputs(outputs, [run.path for run in runs])
     reports = read_runs(runs)
-    for run, report in reports:
-        files.refuse_to_replace(files_of_results(Path(run.results), report).paths)
+    run_files = [path for run, report in reports for path in files_of_results(Path(run.results), report).paths]
+    output_files.check_outputs(outputs, run_files)
     folder = output_files.folder_of_page(outputs)
     document = view.document(leaderboard(reports, reading=ranking_reading, with_published=published), folder)
-    output_files.show_and_write(document, outputs, quiet=quiet)
+    output_files.emit(document, outputs, quiet=quiet)
 
 
 def _refuse_careful_reading(reading: ReadingName) -> None:

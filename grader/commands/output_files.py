@@ -54,7 +54,7 @@ def write_run(
     """
     steps = [functools.partial(_write_results, graded)]
     for name in outputs:
-        steps.append(functools.partial(write_report, name, document(), functools.partial(retry_hint, name)))
+        steps.append(functools.partial(_write_report, name, document(), functools.partial(retry_hint, name)))
     first_error = None
     for step in steps:
         try:
@@ -76,7 +76,7 @@ def _write_results(graded: Graded) -> list[Path]:
     return paths
 
 
-def write_report(name: str, document: Document, retry_hint: Callable[[], str] = lambda: RETRY_HINT) -> list[Path]:
+def _write_report(name: str, document: Document, retry_hint: Callable[[], str]) -> list[Path]:
     """Write a document to one output; return its path, or an empty list for `-`. `retry_hint()` ends an error."""
     from grader.reports.formats import format_of
 
@@ -102,16 +102,28 @@ def folder_of_page(outputs: Sequence[str]) -> Path | None:
     return next((Path(name).parent for name in outputs if name.lower().endswith(".html")), None)
 
 
-def show_and_write(document: Document, outputs: Sequence[str], *, quiet: bool, verbose: bool = False) -> None:
-    """Print a document, unless `quiet`, and write it to files. `verbose`: print more, as `show` does."""
+def emit(
+    document: Document,
+    outputs: Sequence[str],
+    *,
+    quiet: bool,
+    shows: bool = True,
+    verbose: bool = False,
+    gaps: Callable[[], Iterable[Gap]] = tuple,
+) -> None:
+    """Write a document to files, and print it unless `quiet`, or not `shows`. `verbose`: print more, as `show` does.
+
+    `gaps` returns what the files do not show; it is called when they are written.
+    """
     from grader.reports.formats import format_of
 
     # A document that a format refuses is not printed either.
     contents = [(name, format_of(name)(document)) for name in outputs]
-    if not quiet:
+    if shows and not quiet:
         show(document, verbose=verbose)
     for name, content in contents:
         say_written(_write_output(name, content), quiet=quiet)
+    say_gaps(gaps())
 
 
 def show(document: Document, *, verbose: bool = False) -> None:

@@ -13,6 +13,7 @@ from grader.commands.options import NAMED_FILE, NamedFile
 if TYPE_CHECKING:
     from grader.decisions.comparison import RunName
     from grader.reports.material import RunFiles
+    from grader.reports.questions import Gap
     from grader.reports.web.items import PageRun
     from grader.results import ReadingName
 
@@ -52,24 +53,24 @@ def compare_command(
     from grader.reports.material import files_of_results
     from grader.reports.views import comparison as view
 
-    files = output_files.check_outputs(outputs, [before.path, after.path, data])
     runs = options.read_runs([before, after], may_repeat=True)
     (a, a_report), (b, b_report) = runs
     a_files, b_files = (
         files_of_results(Path(run.results), report, data=data, benchmark=benchmark) for run, report in runs
     )
-    files.refuse_to_replace([*a_files.paths, *b_files.paths])
+    output_files.check_outputs(outputs, [*a_files.paths, *b_files.paths, data])
     comparison = compare(a_report, b_report, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
 
     def sides() -> tuple[PageRun, PageRun]:
-        """Return what an HTML page shows of both runs, and say what it cannot show."""
+        """Return what an HTML page shows of both runs."""
         a_name, b_name = distinct_names([a, b])
-        page_runs = _page_run(a_name, a_files), _page_run(b_name, b_files)
-        if not quiet:
-            output_files.say_gaps([*a_files.gaps, *b_files.gaps])
-        return page_runs
+        return _page_run(a_name, a_files), _page_run(b_name, b_files)
 
-    output_files.show_and_write(view.document(comparison, sides), outputs, quiet=quiet, verbose=verbose)
+    def gaps() -> list[Gap]:
+        """Return what it cannot show."""
+        return [] if quiet else [*a_files.gaps, *b_files.gaps]
+
+    output_files.emit(view.document(comparison, sides), outputs, quiet=quiet, verbose=verbose, gaps=gaps)
 
 
 @click.command("report", short_help="Write reports of an earlier run, without grading again.")
@@ -99,17 +100,17 @@ def report_command(
     # Below, a wrong name would only be something that cannot be shown.
     if benchmark is not None:
         declarations.load(benchmark)
-    files = output_files.check_outputs(outputs, [results, data, predictions])
     report = read_report(results)
-    # Also with --predictions: the graded file may be beside the results as well.
-    files.refuse_to_replace(files_of_results(results, report).paths)
     run_files = files_of_results(results, report, data=data, benchmark=benchmark, predictions=predictions)
+    output_files.check_outputs(outputs, [*run_files.paths, data])
+
+    def gaps() -> list[Gap]:
+        """Return what is printed of the gaps: with --quiet, only problems with files that the user named."""
+        named_files = {"questions": data, "predictions": predictions}
+        return [gap for gap in run_files.gaps if not quiet or named_files.get(gap.kind) is not None]
+
     document = view.document(report, run_files.material, replies=run_files.replies, reading=reading)
-    paths = [path for name in outputs for path in output_files.write_report(name, document)]
-    output_files.say_written(paths, quiet=quiet)
-    # A problem with a file that the user named is printed with --quiet as well.
-    user_files = {"questions": data, "predictions": predictions}
-    output_files.say_gaps([gap for gap in run_files.gaps if not quiet or user_files.get(gap.kind) is not None])
+    output_files.emit(document, outputs, quiet=quiet, shows=False, gaps=gaps)
 
 
 def _page_run(name: RunName, files: RunFiles) -> PageRun:

@@ -55,6 +55,8 @@ class RunFiles:
     predictions: Path | PredictionFile | None = None
     scorer_file: Path | None = None
     """The scorer's own file (executed programs)."""
+    other_files: Sequence[Path] = ()
+    """Further files of the run: its results, and the graded file if `predictions` is another one."""
     data: Path | None = None
     """As in grading. None: a file in `folders` with the name and digest of the graded data, else the declared data."""
     folders: Sequence[Path] = ()
@@ -68,8 +70,9 @@ class RunFiles:
 
     @property
     def paths(self) -> list[Path]:
-        """The files that were graded or written with the results; no report may replace them."""
-        return [path for path in (self.predictions, self.scorer_file) if isinstance(path, Path)]
+        """The files of the run, which no report may replace."""
+        paths = (self.predictions, self.scorer_file, *self.other_files)
+        return [path for path in paths if isinstance(path, Path)]
 
     def replies(self) -> Replies:
         """Return the run's replies; empty if they are unknown."""
@@ -169,10 +172,12 @@ def files_of_results(
     stems += [stem_of(results.parent / name)] if name else []
     scorer_files = (_existing(path_beside(stem, ending)) for stem in stems if ending)
     folder_of_predictions = [] if predictions is None else [predictions.parent]
+    graded_file = _existing(results.parent / name) if name else None
     return RunFiles(
         report=report,
-        predictions=predictions or (_existing(results.parent / name) if name else None),
+        predictions=predictions or graded_file,
         scorer_file=next(filter(None, scorer_files), None),
+        other_files=[results] if graded_file is None else [results, graded_file],
         data=data,
         folders=[*folder_of_predictions, results.parent, Path()],
         benchmark=benchmark,

@@ -30,21 +30,22 @@ CAUSE = (
 def read_report(path: Path) -> Report:
     """Read a results file. Raises InputError if it is invalid, or if its samples do not give its metrics."""
     report = results_file.read_report(path, fact_types)
-    problems = [f"{path}: {problem}" for problem in _differences(report)]
+    recomputed = aggregates.with_declared_metrics(report, scorer_of(report).metrics(report))
+    problems = [f"{path}: {difference}" for difference in _differences(report.metrics, recomputed)]
     if problems:
         raise InputError([*problem_lines(problems), CAUSE.format(report.provenance.grade or "unknown")])
     return report
 
 
-def _differences(report: Report) -> Iterator[str]:
+def _differences(written: list[Metric], recomputed: list[Metric]) -> Iterator[str]:
     """Yield the metrics that the samples do not give. Intervals are not compared: their method may be newer."""
-    scorer_rows = scorer_of(report).metrics(report)
-    recomputed = {_key(metric): metric for metric in aggregates.with_declared_metrics(report, scorer_rows)}
-    written: list[tuple[Key, Metric | None]] = [(_key(metric), metric) for metric in report.metrics]
-    keys = {key for key, _ in written}
-    for key, metric in [*written, *((key, None) for key in recomputed if key not in keys)]:
-        if not _is_same(metric, recomputed.get(key)):
-            yield f"{_name(*key)} is {_in_words(metric)}, but its samples give {_in_words(recomputed.get(key))}"
+    recomputed_by_key = {_key(metric): metric for metric in recomputed}
+    pairs: list[tuple[Key, Metric | None]] = [(_key(metric), metric) for metric in written]
+    keys = {key for key, _ in pairs}
+    for key, metric in [*pairs, *((key, None) for key in recomputed_by_key if key not in keys)]:
+        of_samples = recomputed_by_key.get(key)
+        if not _is_same(metric, of_samples):
+            yield f"{_name(*key)} is {_in_words(metric)}, but its samples give {_in_words(of_samples)}"
 
 
 def _key(metric: Metric) -> Key:

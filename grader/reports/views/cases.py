@@ -20,16 +20,14 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from grader.reports.document import Case, Suite
-from grader.reports.views import gates as gate_views
 from grader.results import Outcome, SampleResult, other_reading
 from grader.results.groups import by_observation, by_round
 from grader.scorers.registry import scorer_of
 from grader.wording import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from grader.decisions.gate import GateResult
     from grader.results import ReadingName, Report
     from grader.scorers.registry import AnyScorer
 
@@ -62,10 +60,8 @@ def _verdict(rounds: list[CaseState]) -> CaseState:
     return "unscored" if "unscored" in rounds else "failed"
 
 
-def suites(report: Report, gates: Sequence[GateResult], reading: ReadingName) -> Iterator[Suite]:
-    """Yield the gates, and a suite for each group of the first category field."""
-    if gates:
-        yield gate_views.suite(gates, report.benchmark)
+def suites(report: Report, reading: ReadingName) -> Iterator[Suite]:
+    """Yield a suite for each group of the first category field."""
     scorer = scorer_of(report)
     for label, items in _items_by_label(report, reading, scorer).items():
         class_name = report.benchmark if label is None else f"{report.benchmark}.{label.partition('=')[2]}"
@@ -81,21 +77,16 @@ def _items_by_label(report: Report, reading: ReadingName, scorer: AnyScorer) -> 
     first_field = next((group.partition("=")[0] for sample in report.samples for group in sample.group_names()), "")
     items: dict[str | None, list[_Item]] = {}
     for name, samples in by_observation(report.samples).items():
-        item = _Item(
-            name=name,
-            samples=samples,
-            rounds=_round_states(samples, reading, scorer),
-            other_rounds=_round_states(samples, other_reading(reading), scorer),
-        )
+        rounds = by_round(samples).values()
         label = next((group for group in samples[0].group_names() if group.startswith(f"{first_field}=")), None)
+        qids = {sample.qid for sample in samples}
+        states, other_states = (
+            [_round_state(members, qids, each, scorer) for members in rounds]
+            for each in (reading, other_reading(reading))
+        )
+        item = _Item(name=name, samples=samples, rounds=states, other_rounds=other_states)
         items.setdefault(label, []).append(item)
     return items
-
-
-def _round_states(samples: list[SampleResult], reading: ReadingName, scorer: AnyScorer) -> list[CaseState]:
-    """Return the verdict of each round of an item's samples."""
-    qids = {sample.qid for sample in samples}
-    return [_round_state(members, qids, reading, scorer) for members in by_round(samples).values()]
 
 
 def _round_state(samples: list[SampleResult], qids: set[str], name: ReadingName, scorer: AnyScorer) -> CaseState:

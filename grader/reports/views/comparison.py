@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from grader.decisions.comparison import distinct_names
+from grader.decisions.comparison import distinct_names, item_values
 from grader.reports.document import (
     NOTHING,
     PAGES,
@@ -24,7 +24,7 @@ from grader.reports.document import (
     with_official_mark,
 )
 from grader.reports.why import metrics_lead
-from grader.results import Metric, other_reading
+from grader.results import READINGS, Metric, other_reading
 from grader.statistics.paired import detectable_in_words
 from grader.wording import counted
 
@@ -53,7 +53,13 @@ def document(comparison: Comparison, sides: Callable[[], tuple[PageRun, PageRun]
         from grader.reports.web.items import build
 
         assert sides is not None
-        return build(*sides())
+        runs = sides()
+        metric = comparison.metrics[0].name if comparison.metrics else ""
+        values = [
+            {reading: item_values(run.report, run.findings.scorer, metric, reading) for reading in READINGS}
+            for run in runs
+        ]
+        return build(*runs, values=values)
 
     return Document(
         names=[comparison.benchmark, comparison.split, f"{comparison.protocol}: {a} to {b}"],

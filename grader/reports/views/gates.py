@@ -30,7 +30,7 @@ def document(decisions: Decisions) -> Document:
             for gate in decisions.gates
         ),
         columns=("gate", "state", "advisory", "reason"),
-        suites=lambda: [suite(decisions.gates, "policy")],
+        suites=lambda: suites(decisions.gates, "policy"),
     )
 
 
@@ -71,12 +71,12 @@ def section(gates: Sequence[GateResult], media: Media = ("file", "page")) -> Sec
     )
 
 
-def suite(gates: Sequence[GateResult], name: str) -> Suite:
-    """Return the gates as cases. An advisory gate is skipped if it is not met: it must not fail a build.
+def suites(gates: Sequence[GateResult], name: str) -> list[Suite]:
+    """Return one suite with the gates as cases; none without gates.
 
-    `name`: that of the benchmark or the policy.
+    An advisory gate is skipped if it is not met: it must not fail a build. `name`: that of the benchmark or the policy.
     """
-    return Suite(name="gates", cases=[_case(gate, f"{name}.gates") for gate in gates])
+    return [Suite(name="gates", cases=[_case(gate, f"{name}.gates") for gate in gates])] if gates else []
 
 
 def _case(gate: GateResult, class_name: str) -> Case:

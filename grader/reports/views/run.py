@@ -101,7 +101,7 @@ def document(
         data=lambda: run.report,
         records=lambda: records_of(run.report),
         columns=COLUMNS,
-        suites=lambda: suites(run.report, gates, reading),
+        suites=lambda: [*gate_views.suites(gates, run.report.benchmark), *suites(run.report, reading)],
         evidence=lambda: evidence_of(run, replies()),
         items=items if material is not None else None,
         source=run.report.provenance.predictions or "a results file",

@@ -12,20 +12,19 @@ import json
 import math
 import zlib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grader.decisions.comparison import item_values
 from grader.reports.document import Items
 from grader.reports.questions import Gap
 from grader.reports.views.sample_rows import reply_of
 from grader.reports.web import images
-from grader.reports.why import about_official
-from grader.results import READINGS, Reading, SampleResult
+from grader.results import READINGS, Reading, ReadingName, SampleResult
 from grader.results.groups import by_observation, by_round, by_task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from grader.reports.findings import Findings
     from grader.reports.material import Material
@@ -62,13 +61,21 @@ class PageRun:
         return self.findings.report
 
 
-def build(*runs: PageRun) -> Items:
-    """Pack the items of one run, or of two."""
+ItemValues = Mapping[ReadingName, Mapping[str, float | None]]
+"""Reading -> item -> its value in a metric, from 0 to 1; None: it is unscored."""
+
+
+def build(*runs: PageRun, values: Sequence[ItemValues] = ()) -> Items:
+    """Pack the items of one run, or of two.
+
+    `values`: those of two runs in the metric in which they are compared.
+    """
     first_report, scorer = runs[0].report, runs[0].findings.scorer
     replies = _ShownReplies(runs)
     pictures, image_of = _images_of(runs)
+    items = _items(runs, scorer, replies, list(pictures), values)
+    page_runs = [_run(run) for run in runs]
     thumbnails = images.thumbnails(pictures, image_of)
-    items = _items(runs, scorer, replies, list(pictures))
     per_pack = max(1, math.ceil(len(items) / _MAX_PACKS))
     data = {
         "benchmark": first_report.benchmark,
@@ -81,9 +88,9 @@ def build(*runs: PageRun) -> Items:
         # Whether an item is all tasks of a unit; `unit` is another thing, the noun for an item.
         "wholeUnits": scorer.has_units,
         "unit": runs[0].material.unit,
-        "aboutOfficial": about_official(first_report.benchmark),
+        "aboutOfficial": runs[0].findings.about_official,
         "sizes": [(image.width, image.height) if image is not None else None for image in thumbnails],
-        "runs": [_run(run) for run in runs],
+        "runs": page_runs,
         "perPack": per_pack,
         "items": [_list_entry(item) for item in items],
     }
@@ -186,13 +193,16 @@ def _docstring_beginning(code: str) -> str:
 
 
 def _items(
-    runs: Sequence[PageRun], scorer: AnyScorer, replies: _ShownReplies, image_keys: list[str]
+    runs: Sequence[PageRun],
+    scorer: AnyScorer,
+    replies: _ShownReplies,
+    image_keys: list[str],
+    values_by_run: Sequence[ItemValues],
 ) -> list[dict[str, Any]]:
     """Return all items, with everything that a page shows of them. `image_keys`: in the order of the page's images."""
     # Two runs are compared, and units judged, by observation, which may have several tasks.
     split_into_items = by_observation if len(runs) > 1 or scorer.has_units else by_task
     samples_by_run = [split_into_items(run.report.samples) for run in runs]
-    values_by_run = _metric_values(runs, scorer) if len(runs) > 1 else []
     image_indexes = {key: index for index, key in enumerate(image_keys)}
     items = []
     for name in dict.fromkeys(name for samples in samples_by_run for name in samples):
@@ -233,12 +243,6 @@ def _item(
             for samples, run in zip(item_samples, runs, strict=True)
         ],
     }
-
-
-def _metric_values(runs: Sequence[PageRun], scorer: AnyScorer) -> list[dict[str, dict[str, float | None]]]:
-    """Return, for each run, reading -> item -> its value in the first metric, from 0 to 1 (None: unscored)."""
-    metric = next((metric.name for run in runs for metric in run.report.metrics), "")
-    return [{reading: item_values(run.report, scorer, metric, reading) for reading in READINGS} for run in runs]
 
 
 def _rounds(members: list[SampleResult], scorer: AnyScorer) -> list[dict[str, str]]:
