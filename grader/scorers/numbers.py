@@ -20,10 +20,10 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.scorers.patterns import Pattern
+from grader.scorers.patterns import Pattern, heuristic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -439,3 +439,13 @@ def as_number(text: str) -> Number | None:
     if first is None or introduction is None or first.start > introduction.end():
         return None
     return first if _TAIL.fullmatch(body, first.end) else None
+
+
+@heuristic(needed_by="g5-mc-tiny-values", when_disabled=[])
+def keys_with_amount(numbers: Mapping[str, Number], amount: Number) -> list[str]:
+    """Return [key] if exactly one number is this amount, with its unit; else []."""
+    has_unknown_unit = amount.unit and not amount.is_measure
+    if has_unknown_unit and any(number.is_measure for number in numbers.values()):
+        return []  # "5 furlongs" is not "5 nm" (g5-mc-another-unit)
+    keys = [key for key, number in numbers.items() if number.same_amount(amount)]
+    return keys if len(keys) == 1 else []

@@ -370,10 +370,10 @@ def sentences(reply: OwnWords) -> list[Claim]:
 
 
 @heuristic(decides_per_100_000=13, when_disabled=[])
-def concluding_sentences(reply: OwnWords, after: int) -> list[Claim]:
-    """Return the last sentences behind a position, if they begin with "so", "therefore" and the like."""
-    behind = [span for span in reply.sentences if after <= span[0] and span[1] - span[0] <= _MAX_LENGTH]
-    spans = [span for span in behind[-_MAX_CLAIMS:] if wordings.CONCLUDES.match(reply.lower, span[0])]
+def concluding_sentences(reply: OwnWords) -> list[Claim]:
+    """Return those of the last sentences that begin with "so", "therefore" and the like."""
+    last = [span for span in reply.sentences if span[1] - span[0] <= _MAX_LENGTH][-_MAX_CLAIMS:]
+    spans = [span for span in last if wordings.CONCLUDES.match(reply.lower, span[0])]
     return [Claim("sentence", "conclusion", *span, outer_span=span) for span in spans]
 
 

@@ -59,7 +59,7 @@ def settle(
 ) -> Settled[Value] | None:
     """Return the claim that counts; None if no claim has a value.
 
-    1. Claims that are withdrawn ("Wait, no") do not count.
+    1. Claims that are withdrawn ("Wait, no") do not count, nor choices of a reply that ends in a loop.
     2. If the last container or mark has no value, the reply says nothing: that claim is returned with the value None.
     3. The last of the strong claims with a value counts, or of the weak ones behind them.
     4. Else the prose counts; if the last declaration has no value ("the answer is as follows"), the prose behind it.
@@ -69,6 +69,7 @@ def settle(
     """
     withdrawn_end = end_of_withdrawn_part(reply.lower)
     current_claims = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn_end]
+    conclusions = concluding_sentences(reply)
     strong_claims = [claim for claim in current_claims if claim.form in _STRONG]
     answers, failed_claim = _strong_with_value(reply, strong_claims, read_value)
     if failed_claim is not None and failed_claim.form != "declaration":
@@ -77,7 +78,8 @@ def settle(
         end_of_strong = answers[-1].claim.outer_span[1]
     else:
         end_of_strong = 0 if failed_claim is None else _start_behind_declaration(reply, failed_claim)
-    answers += _weak_with_value(reply, current_claims, answers, end_of_strong, read_value)
+    weak_claims = [] if reply.loops else [claim for claim in current_claims if claim.form in _WEAK]
+    answers += _weak_with_value(weak_claims, conclusions, answers, end_of_strong, read_value)
     if answers and must_match_question:
         answers = _answers_to_question(reply, answers, is_same_value)
     if answers:
@@ -87,21 +89,19 @@ def settle(
 
 
 def _weak_with_value(
-    reply: OwnWords,
-    current_claims: list[Claim],
+    weak_claims: list[Claim],
+    conclusions: list[Claim],
     strong: list[Settled[Value]],
     end_of_strong: int,
     read_value: Callable[[Claim], Value | None],
 ) -> list[Settled[Value]]:
-    """Return choices and conclusions with a value that stand behind the strong claims, or correct the last one.
+    """Return the weak claims with a value that stand behind the strong ones, or correct the last one.
 
-    A reply that ends in a loop makes no choice. Without strong claims, `_settle_prose` reads sentences that conclude.
+    `conclusions` are sentences that conclude. Without strong claims, `_settle_prose` reads them.
     """
-    weak: list[Claim] = []
-    if not reply.loops:
-        weak += [c for c in current_claims if c.form in _WEAK and (c.start >= end_of_strong or _corrects(c, strong))]
+    weak = [claim for claim in weak_claims if claim.start >= end_of_strong or _corrects(claim, strong)]
     if strong:
-        weak += concluding_sentences(reply, end_of_strong)
+        weak += [claim for claim in conclusions if claim.start >= end_of_strong]
     weak.sort(key=lambda claim: claim.outer_span)
     return [Settled(claim, content) for claim in weak if (content := read_value(claim)) is not None]
 

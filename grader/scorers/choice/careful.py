@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Literal
 from grader.scorers import place_wordings as wordings
 from grader.scorers.choice.labels import Label, find_labels
 from grader.scorers.choice.options import EDGE, ChoiceOptions, OptionText
-from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
+from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, reading_of
 from grader.scorers.choice.selection import Problem, Selection, select_text, select_whole
 from grader.scorers.own_words import OwnWords, content_words, own_words
 from grader.scorers.patterns import Pattern, heuristic
 from grader.scorers.places import claims
-from grader.scorers.plain_text import plain, without_markup
+from grader.scorers.plain_text import without_markup
 from grader.scorers.settling import settle
 from grader.scorers.yes_no import polarity
 
@@ -50,20 +50,18 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "", *, se
 
     `options` maps letters to their texts ("" if a text is not known). `several`: "A and C" is one answer, "AC".
     """
-    choices = ChoiceOptions(options, question, several=several)
-    whole = select_whole(plain(text), 0, choices)
-    if whole is not None:
-        return _as_reading(whole, choices)
     reply = own_words(text, question)
+    choices = ChoiceOptions(options, question, several=several)
     # A sentence is compared with the words of its question; those of the options are words of the question, too.
     reply.question = "\n".join((question, *choices.texts.values()))
     reply.options = tuple(choices.lower_texts.values())
-    if reply.problem:
-        return no_answer(reply.problem, None, "the reply has nothing outside of its reasoning" if text.strip() else "")
-    return _read(reply, choices)
+    if not reply.problem:
+        whole = select_whole(reply.unmarked, 0, choices)
+        return _settle(reply, choices) if whole is None else reading_of(whole, choices)
+    return no_answer(reply.problem, None, "the reply has nothing outside of its reasoning" if text.strip() else "")
 
 
-def _read(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) -> ChoiceReading:
+def _settle(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) -> ChoiceReading:
     """Settle on a claim of a reply, or of a container's content."""
     reader = ChoiceReader(reply, choices, is_content=is_content)
     settled = settle(reply, reader.value, reader.agrees, must_match_question=True)
@@ -75,25 +73,7 @@ def _read(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) 
         return no_answer("nothing_read", settled.claim.outer_span, "the last form of an answer names no option")
     if settled.is_contradicted:
         return ambiguous("several_answers", (settled.value.start, settled.value.end), "declares several options")
-    return _as_reading(reader.prefer_claim_without_problem(settled.value), choices)
-
-
-def _as_reading(selection: Selection, options: ChoiceOptions) -> ChoiceReading:
-    """Return a reading: the selected letter, or all letters where several are asked for; else why there is none."""
-    span = (selection.start, selection.end)
-    resolved = options.resolve_combination(selection.letters)
-    letters = sorted(resolved)
-    if selection.problem is not None:
-        return ambiguous(selection.problem.rule, span, selection.problem.detail)
-    if not letters:
-        return no_answer(selection.rule, span, "says that it has no answer")
-    if len(letters) > 1 and options.allow_several and resolved <= set(options.letters):
-        return read_as("".join(letters), selection.rule, span)
-    if len(letters) > 1:
-        return ambiguous("several_answers", span, f"names {' and '.join(letters)}")
-    if letters[0] not in options:
-        return no_answer("outside_options", span, f"{letters[0]} is not among the options")
-    return read_as(letters[0], selection.rule, span)
+    return reading_of(reader.prefer_claim_without_problem(settled.value), choices)
 
 
 class ChoiceReader:
@@ -175,7 +155,7 @@ class ChoiceReader:
     def _select_in_small_reply(self, content: str, offset: int) -> Selection | None:
         """Return the options that a container's content says as a reply; `offset` is its position."""
         reply = OwnWords(content, "", self.reply.question, self.reply.options)
-        reading = _read(reply, self.options, is_content=True)
+        reading = _settle(reply, self.options, is_content=True)
         if reading.span is None or reading.outcome == "no_answer":
             return None
         problem = Problem(reading.rule, reading.detail) if reading.outcome == "ambiguous" else None

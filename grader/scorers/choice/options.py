@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.scorers.numbers import as_number, numbers_in, simplify_numbers
+from grader.scorers.numbers import as_number, keys_with_amount, numbers_in, simplify_numbers
 from grader.scorers.patterns import Pattern, heuristic
 from grader.scorers.plain_text import plain, without_markup
 
@@ -145,21 +145,12 @@ class ChoiceOptions:
             if letters:
                 return letters
         amount = as_number(text) if _DIGIT.search(text) or "π" in text or "\\" in text else None
-        return [] if amount is None else self._letters_with_number(amount)
+        return [] if amount is None else keys_with_amount(self._numbers, amount)
 
     @cached_property
     def _numbers(self) -> dict[str, Number]:
         """Letter to number, of the options that are one."""
         return {k: amount for k, t in self.texts.items() if (amount := as_number(t)) is not None}
-
-    @heuristic(needed_by="g5-mc-tiny-values", when_disabled=[])
-    def _letters_with_number(self, amount: Number) -> list[str]:
-        """Return [letter] if exactly one option is this amount, with its unit; else []."""
-        has_unknown_unit = amount.unit and not amount.is_measure
-        if has_unknown_unit and any(option.is_measure for option in self._numbers.values()):
-            return []  # "5 furlongs" is not "5 nm" (g5-mc-another-unit)
-        letters = [k for k, option in self._numbers.items() if option.same_amount(amount)]
-        return letters if len(letters) == 1 else []
 
     @heuristic(needed_by="g5-mc-latex-value-and-unit", when_disabled=frozenset())
     def letters_of_numbers(self, text: str) -> set[str]:
@@ -167,7 +158,7 @@ class ChoiceOptions:
         if not self._numbers:
             return set()
         amounts = [amount for amount in numbers_in(simplify_numbers(text)) if amount.text.lower() != "one"]
-        return {letter for amount in amounts for letter in self._letters_with_number(amount)}
+        return {letter for amount in amounts for letter in keys_with_amount(self._numbers, amount)}
 
     @heuristic(needed_by="C11-latex-declaration", when_disabled=False)
     def is_text_of(self, letter: str, text: str) -> bool:
