@@ -4,9 +4,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from grader.results.names import results_path, stem_of
 
 from grader.errors import UsageError
+from grader.results.names import results_path, stem_of
 from grader.results.outputs import Outputs
 from grader.results.provenance import Provenance
 from tests.made_runs import report
