@@ -38,6 +38,21 @@ class WholeNumber(click.IntRange):
             self.fail(f"{str(value)!r}: must be a whole number, {limits}", param, ctx)
 
 
+class Seconds(click.FloatRange):
+    """A number of seconds in a range; `nan` is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse the number; a wrong one is refused with the range."""
+        try:
+            seconds = super().convert(value, param, ctx)
+        except click.BadParameter:
+            seconds = math.nan
+        if math.isnan(seconds):
+            lowest = f"more than {self.min:g} and at most" if self.min_open else f"from {self.min:g} to"
+            self.fail(f"{str(value)!r}: must be a number of seconds, {lowest} {self.max:g}", param, ctx)
+        return seconds
+
+
 def parsing_callback(function: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
     """Return a click callback that parses the option's value (None without one), or each value of a repeatable one.
 
@@ -66,12 +81,6 @@ def _parse_k(_context: click.Context, _parameter: click.Parameter, value: str | 
     if min(ks) < 1:
         raise click.BadParameter("k must be at least 1")
     return ks
-
-
-def _check_finite(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not math.isfinite(value):
-        raise click.BadParameter("is not a number of seconds")
-    return value
 
 
 def complete_benchmarks(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -107,8 +116,7 @@ _RUNTIME = click.option("--runtime", metavar="NAME", help="OCI runtime of the Do
 _LIMITS = combine(
     click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N",
                  help="Programs that run at a time (default: one per core); requests to a judge (default: 8)."),
-    click.option("--timeout", type=click.FloatRange(min=0.1, max=3600),
-                 callback=_check_finite, metavar="S",
+    click.option("--timeout", type=Seconds(min=0.1, max=3600), metavar="S",
                  help="CPU seconds that a program may use (default: the benchmark's, else 2)."),
     click.option("--memory", default="1g", show_default=True, metavar="SIZE",
                  callback=parsing_callback("grader.options:parse_memory"),
