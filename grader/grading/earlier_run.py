@@ -68,18 +68,10 @@ def read_earlier(source: Source, setup: Setup, observer: Observer, *, every_colu
     part, file, rows = (None, None, None) if inputs is None else (inputs.part, inputs.file, inputs.rows)
     stem, stem_beside = stem_in(options.output_dir, path, part), stem_in(None, path, part)
     run = _earlier_run(path, stem if results_path(stem).is_file() else stem_beside, setup)
-    report, made = run.report, Provenance() if run.report is None else run.report.provenance
+    made = Provenance() if run.report is None else run.report.provenance
     if file is None and path.is_file():
         file = read_predictions(path, made.fields)
-    digest: str | None
-    if report is None:
-        # The samples come from the scorer's own file: beside the prediction file, or this file itself.
-        scorer_file = path_beside(run.stem, setup.scorer.file_ending)
-        judged_file = read_predictions(scorer_file) if scorer_file.is_file() else file
-        graded = {} if judged_file is None else judged_file.predictions_by_qid
-        qids, digest = list(graded), fingerprint(graded)
-    else:
-        qids, digest = [sample.qid for sample in report.samples], made.predictions_digest
+    qids, digest = _graded_predictions(run, file, setup)
     if file is not None and digest is not None and qids:
         file = file.with_task_ids(dict.fromkeys(qids))
         if not have_digest(file.predictions_by_qid, qids, digest):
@@ -98,6 +90,21 @@ def _path(source: Source) -> Path:
     if Path(source).is_dir():
         raise UsageError(f"{source}: is a folder; name the prediction file in it.")
     return Path(source)
+
+
+def _graded_predictions(
+    run: EarlierRun[Any], file: PredictionFile | None, setup: Setup
+) -> tuple[list[str], str | None]:
+    """Return the ids of the tasks that were graded, and the digest of their predictions; None: it is not known.
+
+    Without results, the samples come from the scorer's own file: beside the prediction file, or this file itself.
+    """
+    if run.report is not None:
+        return [sample.qid for sample in run.report.samples], run.report.provenance.predictions_digest
+    scorer_file = path_beside(run.stem, setup.scorer.file_ending)
+    graded_file = read_predictions(scorer_file) if scorer_file.is_file() else file
+    graded = {} if graded_file is None else graded_file.predictions_by_qid
+    return list(graded), fingerprint(graded)
 
 
 def _earlier_run(path: Path, stem: Path, setup: Setup) -> EarlierRun[Any]:
