@@ -71,11 +71,7 @@ def read_earlier(source: Source, setup: Setup, observer: Observer, *, every_colu
     made = Provenance() if run.report is None else run.report.provenance
     if file is None and path.is_file():
         file = read_predictions(path, made.fields)
-    qids, digest = _graded_predictions(run, file, setup)
-    if file is not None and digest is not None and qids:
-        file = file.with_task_ids(dict.fromkeys(qids))
-        if not have_digest(file.predictions_by_qid, qids, digest):
-            raise UsageError(f"{path.name} has changed since it was graded; grade it again without --score-only.")
+    file, digest = _graded_predictions(file, run, setup)
     if file is not None and options.data is not None and made.data_digest is not None:
         rows = rows or rows_for(file, setup, every_column=every_column)
         if rows.digest != made.data_digest:
@@ -93,18 +89,26 @@ def _path(source: Source) -> Path:
 
 
 def _graded_predictions(
-    run: EarlierRun[Any], file: PredictionFile | None, setup: Setup
-) -> tuple[list[str], str | None]:
-    """Return the ids of the tasks that were graded, and the digest of their predictions; None: it is not known.
+    file: PredictionFile | None, run: EarlierRun[Any], setup: Setup
+) -> tuple[PredictionFile | None, str | None]:
+    """Return the predictions with the ids of their tasks, and the digest of those that were graded, if it is known.
 
-    Without results, the samples come from the scorer's own file: beside the prediction file, or this file itself.
+    Raises UsageError if they are not those that were graded.
     """
     if run.report is not None:
-        return [sample.qid for sample in run.report.samples], run.report.provenance.predictions_digest
-    scorer_file = path_beside(run.stem, setup.scorer.file_ending)
-    graded_file = read_predictions(scorer_file) if scorer_file.is_file() else file
-    graded = {} if graded_file is None else graded_file.predictions_by_qid
-    return list(graded), fingerprint(graded)
+        digest = run.report.provenance.predictions_digest
+        qids = dict.fromkeys(sample.qid for sample in run.report.samples)
+        if file is not None and qids:
+            file = file.with_task_ids(qids)
+    else:
+        # The samples come from the scorer's own file: beside the prediction file, or this file itself.
+        scorer_file = path_beside(run.stem, setup.scorer.file_ending)
+        graded_file = read_predictions(scorer_file) if scorer_file.is_file() else file
+        graded = {} if graded_file is None else graded_file.predictions_by_qid
+        qids, digest = dict.fromkeys(graded), fingerprint(graded)
+    if file is not None and digest is not None and qids and not have_digest(file.predictions_by_qid, qids, digest):
+        raise UsageError(f"{run.path.name} has changed since it was graded; grade it again without --score-only.")
+    return file, digest
 
 
 def _earlier_run(path: Path, stem: Path, setup: Setup) -> EarlierRun[Any]:
