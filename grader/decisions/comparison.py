@@ -64,11 +64,15 @@ class RunName(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The path of its results file without its ending."""
         return str(PurePath(self.results).with_name(_stem(self.results))) if self.results else ""
 
+    @property
+    def file(self) -> str:
+        """Its results file, or its prediction file; empty if neither is known."""
+        return self.results or self.predictions
+
     def __str__(self) -> str:
-        """Return the file and the model, if they are known."""
-        file = self.results or self.predictions
+        """Return the file and the user's name or the model, if they are known."""
         name = self.name or self.model
-        return f"{file} ({name})" if file and name else file or name
+        return f"{self.file} ({name})" if self.file and name else self.file or name
 
 
 _ENDINGS = (".gz", ".json", ".jsonl", ".tsv", ".csv", ".xlsx", ".eval", "_results")

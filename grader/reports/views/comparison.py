@@ -46,7 +46,7 @@ def document(comparison: Comparison, sides: Callable[[], tuple[PageRun, PageRun]
     a, b = _short_names(comparison)
     overall = [row for row in comparison.metrics if not row.group]
     by_group = [row for row in comparison.metrics if row.group]
-    files = [f"{short}: {name}" for short, name in zip((a, b), comparison.names(), strict=True) if name]
+    files = [f"{short}: {run.file}" for short, run in ((a, comparison.a), (b, comparison.b)) if run.file]
     has_items = sides is not None
 
     def items() -> Items:

@@ -219,7 +219,7 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
     text = terminal.render(of_comparison.document(comparison(fallen=flips)))
     assert text.startswith("vstar · test · p: tiny-1 to b\n\naccuracy (careful) is lower: 80.0 in tiny-1, 60.0 in b; ")
     assert "chance can explain this (p = 0.500)." in text
-    assert "\ntiny-1: a_results.json (tiny-1)\nb: b.json\n" in text
+    assert "\ntiny-1: a_results.json\nb: b.json\n" in text
     power = f"minimum detectable change {MOVED.detectable:.1f} points (80 % power, n = 10)"
     assert f"accuracy (careful): exact McNemar test, item by item; {power}." in " ".join(text.split())
     assert "Higher in b (careful): none." in text
