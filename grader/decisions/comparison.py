@@ -15,7 +15,14 @@ from grader.errors import UsageError
 from grader.results import READINGS, ReadingName, Report, SampleResult, metrics_leaving_out_unscored
 from grader.results.groups import by_observation, grouped, in_group
 from grader.scorers.means import mean_credit
-from grader.scorers.pairing import MetricComparison, NothingPairedError, Side
+from grader.scorers.pairing import (
+    MetricComparison,
+    NothingPairedError,
+    Side,
+    tasks_of_observations,
+    with_other_tasks,
+    without_observations,
+)
 from grader.scorers.registry import AnyScorer, scorer_of
 from grader.statistics.corrections import benjamini_hochberg
 from grader.statistics.paired import DECIMALS, LEVEL
@@ -191,6 +198,9 @@ def compare(
     check_comparable(before, after)
     scorer = scorer_of(after)
     headline = next((metric.name for report in (after, before) for metric in report.metrics), "")
+    notes_on_runs = _notes(before, after)
+    incomparable = with_other_tasks(*map(tasks_of_observations, (before, after)))
+    before, after = (without_observations(report, incomparable) for report in (before, after))
     comparisons = []
     for metric in _metrics_to_compare(after, headline):
         comparison = compare_metric(before, after, scorer, metric.name, metric.reading, group=metric.group)
@@ -213,7 +223,7 @@ def compare(
         risen=risen,
         fallen=fallen,
         made_differently=condition_differences,
-        notes=[*notes, *_notes(before, after)],
+        notes=[*notes, *notes_on_runs],
         a=run_name(before, files[0], names[0]),
         b=run_name(after, files[1], names[1]),
     )
@@ -353,6 +363,9 @@ def _notes(before: Report, after: Report) -> list[str]:
         if items:
             number = counted(len(items), "item")
             notes.append(f"{number} only in the {which} run: excluded from all differences.")
+    if other_tasks := with_other_tasks(*map(tasks_of_observations, (before, after))):
+        number = counted(len(other_tasks), "item")
+        notes.append(f"{number} with different parts (passes, solutions) in the runs: excluded from all differences.")
     for report, which in ((before, "first"), (after, "second")):
         if report.unscored:
             number, metrics = counted(report.unscored, "sample"), metrics_leaving_out_unscored(report)

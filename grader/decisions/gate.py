@@ -130,7 +130,8 @@ def with_holm_correction(results: list[GateResult]) -> list[GateResult]:
 def check_baseline(baseline: Report, report: Report) -> None:
     """Raise UsageError if a report cannot be compared with a baseline."""
     check_comparable(baseline, report)
-    baseline_items, items = ({sample.observation for sample in run.samples} for run in (baseline, report))
+    # The tasks, as an observation with fewer of them (passes of a circular question) is another one.
+    baseline_items, items = ({sample.qid for sample in run.samples} for run in (baseline, report))
     if baseline_items != items:
         raise UsageError(
             f"This run cannot be compared with the baseline: {len(baseline_items - items)} items of the baseline are "

@@ -19,7 +19,13 @@ from grader.decisions.published import PublishedModel
 from grader.errors import UsageError
 from grader.results import READINGS, Metric, Part, ReadingName, Report, metrics_leaving_out_unscored
 from grader.scorers import declarations
-from grader.scorers.pairing import NothingPairedError, Side
+from grader.scorers.pairing import (
+    NothingPairedError,
+    Side,
+    tasks_of_observations,
+    with_other_tasks,
+    without_observations,
+)
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import holm
 from grader.statistics.paired import LEVEL, Difference, TestName
@@ -240,8 +246,10 @@ def _ranking(reports: list[Report], metric_name: str, reading: ReadingName, mode
 def _changes(reports: list[Report], name: str, reading: ReadingName) -> Iterator[tuple[tuple[int, int], Difference]]:
     """Yield ((first, second), the change from the first run to the second) for each pair that can be compared."""
     scorer = scorer_of(reports[0])
+    tasks = [tasks_of_observations(report) for report in reports]
     for pair in combinations(range(len(reports)), 2):
-        first, second = (reports[index] for index in pair)
+        incomparable = with_other_tasks(*(tasks[index] for index in pair))
+        first, second = (without_observations(reports[index], incomparable) for index in pair)
         metrics = [report.metric(name, reading) for report in (first, second)]
         if any(metric is None or metric.value is None for metric in metrics):
             continue
@@ -278,8 +286,8 @@ def _notes(runs: list[NamedReport]) -> list[str]:
         if report.unscored:
             number = counted(report.unscored, "sample")
             notes.append(f"{number} of {name.short} unscored: excluded from {metrics_leaving_out_unscored(report)}.")
-    sizes = {len({sample.observation for sample in report.samples}) for _, report in runs}
-    if len(sizes) > 1:
+    items = [{sample.qid for sample in report.samples} for _, report in runs]
+    if any(ids != items[0] for ids in items):
         notes.append("The runs do not have the same items. Tests use the items that both runs have.")
     digests = [digest for _, report in runs if (digest := report.provenance.predictions_digest)]
     if len(set(digests)) < len(digests):

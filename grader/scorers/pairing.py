@@ -28,6 +28,31 @@ class Side(NamedTuple):
     reading: ReadingName
 
 
+Tasks = dict[str, set[str]]
+"""Observation -> the ids of its tasks."""
+
+
+def tasks_of_observations(report: Report) -> Tasks:
+    """Return the tasks of each observation: a circular question has its passes, a question of Mr-Ben its solutions."""
+    tasks: Tasks = {}
+    for sample in report.samples:
+        tasks.setdefault(sample.observation, set()).add(sample.qid)
+    return tasks
+
+
+def with_other_tasks(before: Tasks, after: Tasks) -> set[str]:
+    """Return the observations that two runs have with different tasks, so that their values are not comparable."""
+    return {observation for observation in before.keys() & after.keys() if before[observation] != after[observation]}
+
+
+def without_observations(report: Report, left_out: set[str]) -> Report:
+    """Return a report without the samples of some observations; its metrics stay."""
+    if not left_out:
+        return report
+    samples = [sample for sample in report.samples if sample.observation not in left_out]
+    return msgspec.structs.replace(report, samples=samples)
+
+
 class MetricComparison(msgspec.Struct, frozen=True, kw_only=True):
     """One metric on both sides."""
 

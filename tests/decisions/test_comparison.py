@@ -18,6 +18,7 @@ from grader.errors import InputError, UsageError
 from grader.results import Provenance, Report
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.mr_ben.facts import MrBenRunFacts
+from grader.wording import counted
 from tests.made_runs import choice, circular, figures, mr_ben, report, sample, tasks
 from tests.tables import each
 
@@ -86,6 +87,32 @@ def test_metrics_are_means_over_the_items_that_both_runs_have() -> None:
         "1 item only in the first run: excluded from all differences.",
         "1 item only in the second run: excluded from all differences.",
     ]
+
+
+ROWS = [("s", f"q{n // 2}", False, n % 2 == 0, n % 2 == 1, n % 2 == 1) for n in range(40)]
+"""Two solutions a question, of which the first is read wrongly."""
+
+
+@each(
+    ("before", "lost"),
+    [
+        (circular([[True, True], [True, False]]), {"g1.1"}),
+        (mr_ben(ROWS), {f"q{n // 2}/{n}" for n in range(2, 40, 4)}),
+    ],
+)
+def test_an_item_of_which_a_run_has_only_some_passes_or_solutions_is_left_out_and_counted(
+    before: Report, lost: set[str]
+) -> None:
+    after = msgspec.structs.replace(before, samples=[one for one in before.samples if one.qid not in lost])
+    number = len({sample.observation for sample in before.samples}) // 2
+    for pair in ((before, after), (after, before)):
+        made = compare(*pair)
+        assert {(row.difference.value, row.difference.n) for row in made.metrics} == {(0, number)}
+        assert flips(made) == ([], [])
+        assert [note for note in made.notes if "with different parts" in note] == [
+            f"{counted(number, 'item')} with different parts (passes, solutions) in the runs: excluded from all "
+            "differences."
+        ]
 
 
 def test_unscored_items_are_left_out_and_counted() -> None:

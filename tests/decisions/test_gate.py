@@ -20,7 +20,7 @@ from grader.results import Metric, Provenance, Report
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.means import each_task, metric_rows
 from grader.statistics.paired import difference
-from tests.made_runs import choice, figures, mr_ben, of_sample, report, sample, tasks
+from tests.made_runs import choice, circular, figures, mr_ben, of_sample, report, sample, tasks
 from tests.tables import each
 
 Sample = Callable[[str], tuple[Path, Path]]
@@ -303,6 +303,13 @@ def test_a_baseline_with_other_items_blocks_its_gate() -> None:
     assert "2 items of the baseline are missing in it, and it has 3 other items. Grade" in found.reason
     with pytest.raises(UsageError, match="cannot be compared with the baseline"):
         check_baseline(made, questions({"c": "correct"}))
+
+
+def test_a_circular_question_with_fewer_passes_than_in_the_baseline_is_another_item() -> None:
+    """As one pass of each question is easier than all, the run would always be better."""
+    baseline, made = circular([[True, False]] * 50), circular([[True]] * 50)
+    for pair in ((baseline, made), (made, baseline)):
+        assert drop(*pair, "100").state == "blocked"
 
 
 def test_a_baseline_that_lacks_the_metric_is_refused() -> None:

@@ -103,6 +103,12 @@ def test_what_makes_runs_less_comparable_is_said() -> None:
     ]
 
 
+def test_questions_with_fewer_passes_than_in_another_run_decide_no_rank() -> None:
+    (made,) = board(one_pass=circular([[True]] * 50), all_passes=circular([[True, False]] * 50)).boards
+    assert [one.comparisons for one in made.rankings.values()] == [0, 0]
+    assert made.notes == ["The runs do not have the same items. Tests use the items that both runs have."]
+
+
 def test_runs_of_one_name_are_told_apart_by_their_files() -> None:
     runs = [(RunName(model="tiny", results=f"{n}_results.json"), questions(100 + n)) for n in (1, 2)]
     (made,) = leaderboard(runs).boards
