@@ -44,8 +44,8 @@ def decode(data: bytes, *, replace_lone_surrogates: bool = False) -> Any:
 
 
 def without_surrogates(text: str) -> str:
-    """Return a text with `?` for each lone surrogate, which cannot be sent or written to a file."""
-    return text.encode("utf-8", errors="replace").decode()
+    """Return a text with U+FFFD in place of lone surrogates, as in a file that is read: they cannot be sent."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def replace_surrogates(value: Any) -> tuple[Any, int]:

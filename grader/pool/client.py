@@ -120,7 +120,7 @@ class Pool:
         """
         added: dict[str, None] = {}
         for number, row in enumerate(rows):
-            id_column = next((name for name in ([column] if column else IDS) if name in row), None)
+            id_column = next((name for name in ([column] if column else IDS) if row.get(name) is not None), None)
             if id_column is None:
                 raise UsageError(f"rows[{number}] has no column {column or ' or '.join(IDS)} with the id of its task")
             qid = str(row[id_column])

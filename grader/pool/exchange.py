@@ -40,8 +40,8 @@ def _parse_sample(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None
     row = fields.pop("row", None)
     if row is not None and not isinstance(row, Mapping):
         raise ValueError(f"its row is {row!r:.80}, not a mapping of columns")
-    qid = str(fields.get("qid", ""))
-    fields["qid"] = qid or ("" if row is None else id_of(row))
+    qid = fields.get("qid")
+    fields["qid"] = ("" if qid is None else str(qid)) or ("" if row is None else id_of(row))
     # Half a surrogate pair is not a character: it could not be sent or written.
     texts = {name: without_surrogates(value) for name, value in fields.items() if isinstance(value, str)}
     return fields | texts, row
@@ -81,7 +81,7 @@ def name_of(data: bytes) -> str:
 
 def id_of(row: Mapping[str, Any]) -> str:
     """Return the id of a sample that has a row and no id of its own."""
-    return str(next((row[name] for name in IDS if name in row), "row"))
+    return str(next((row[name] for name in IDS if row.get(name) is not None), "row"))
 
 
 class Exchange:

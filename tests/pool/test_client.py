@@ -185,6 +185,12 @@ def test_a_sample_can_bring_its_task(pool: grader.Pool) -> None:
     assert added.careful == expected.careful
 
 
+@pytest.mark.parametrize("row", [{"text": "?"}, {"qid": None, "id": None, "text": "?"}])
+def test_a_task_without_an_id_is_not_added(pool: grader.Pool, row: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"rows\[0\] has no column qid or .* with the id of its task"):
+        pool.add_tasks([row])
+
+
 def test_results_come_one_by_one(pool: grader.Pool) -> None:
     async def found() -> dict[int, Any]:
         return {place: result async for place, result in pool.as_completed_async(samples())}

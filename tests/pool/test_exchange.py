@@ -31,8 +31,24 @@ def test_a_row_that_json_would_change_is_no_task_and_the_others_are(row: dict[st
     [("\ud800", "x"), ("a", "\ud800"), {"qid": "a", "text": "x", "memory": "\ud800"}],
     ids=["qid", "text", "memory"],
 )
-def test_half_a_surrogate_pair_never_keeps_the_other_samples_from_being_sent(sample: Any) -> None:
-    assert b'"?"' in Exchange([sample, ("b", "y")], task_rows={}).request_body(1.0)
+def test_half_a_surrogate_pair_is_sent_as_a_file_and_a_server_read_it(sample: Any) -> None:
+    assert '"\ufffd"'.encode() in Exchange([sample, ("b", "y")], task_rows={}).request_body(1.0)
+
+
+@pytest.mark.parametrize(
+    ("sample", "qid"),
+    [
+        ({"qid": None, "row": {"task_id": None, "id": 5}, "text": "x"}, "5"),
+        (({"qid": None, "question_id": "q"}, "x"), "q"),
+        (({"qid": None}, "x"), "row"),
+        ((0, "x"), "0"),
+        ((None, "x"), ""),
+    ],
+)
+def test_an_id_that_is_none_is_no_id(sample: Any, qid: str) -> None:
+    given = Exchange([sample], task_rows={"None": b"{}"})
+    assert [sample.qid for sample in given._samples] == [qid]
+    assert list(given.refused) == ([] if qid else [0])
 
 
 @pytest.mark.parametrize("line", [b'{"place":0,"result":{"qid":"a","sam', b'{"place":0}'])
