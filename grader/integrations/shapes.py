@@ -136,7 +136,8 @@ def _decoded(value: Any, subject: str) -> Any:
 
 
 _BY_COLUMN: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "inputs": lambda row: {**row, **inputs_outputs(row)},
+    # Without outputs, it is a row of grade's own, whose solution answers.
+    "inputs": lambda row: row if row.get("outputs") is None else {**row, **inputs_outputs(row)},
     "assert_case": assert_case,
     "verification_info": prime_intellect,
     "test_cases": prime_intellect,

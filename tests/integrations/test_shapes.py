@@ -204,6 +204,11 @@ def test_a_row_of_another_shape_is_refused_with_the_reason(shape: Callable[[Any]
         shape(row)
 
 
+@each("row", [{"inputs": ["1"], "solution": "print(input())"}, {"tests": "assert f() == 1"}, {"any": "thing"}])
+def test_a_row_with_the_columns_of_grade_or_of_no_shape_stays_as_it_is(row: dict[str, Any]) -> None:
+    assert shapes.any_of(row) == shapes.any_of(json.dumps(row)) == row
+
+
 def test_an_unknown_reward_is_refused() -> None:
     with pytest.raises(UsageError, match="expected passed, calls_right, tests_right, not 'half'"):
         grader.Pool(benchmark="rows", reward="half")  # type: ignore[arg-type]
