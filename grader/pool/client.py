@@ -45,8 +45,8 @@ class Pool:
 
     The keywords are those of `grader.grade` that say what is graded and how (`benchmark`, `data`, `protocol`,
     `sandbox`, `workers`, `timeout`, `memory`, ...). `wait` is the maximum number of seconds of a call. Pools with the
-    same keywords share one process on a node (`shared=False`: this pool has its own). `linger`: seconds that the
-    process stays if its last client dies without `close`. `reward`: what rewards are, `passed`, `calls_right` or
+    same keywords and data share one process on a node (`shared=False`: this pool has its own). `linger`: seconds that
+    the process stays if its last client dies without `close`. `reward`: what rewards are, `passed`, `calls_right` or
     `tests_right`.
 
     Raises UsageError. The process starts with the first call, with `start`, or at the beginning of a `with` block.

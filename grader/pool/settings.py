@@ -5,15 +5,29 @@ from __future__ import annotations
 import functools
 import hashlib
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
 
 from grader.errors import UsageError
 from grader.options import Options, from_arguments
 
-RUN_OPTIONS = ("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir", "executor")
-"""Options for a run over a prediction file; a pool does not accept them."""
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+RUN_OPTIONS = (
+    "k",
+    "score_only",
+    "limit",
+    "ids",
+    "since",
+    "until",
+    "missing",
+    "output_dir",
+    "executor",
+    "judge_replies",
+)
+"""Options for a run over a prediction file; a pool does not accept them. Recorded replies are about other samples."""
 
 POOL_OPTIONS = ("wait", "shared", "linger", "reward")
 """Keywords that only a pool has."""
@@ -29,7 +43,18 @@ def code_hash() -> str:
 
     It is computed once in a process, because its modules stay as they were when they were loaded.
     """
-    files = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(PACKAGE.rglob("*.py"))]
+    return _hash_of_files(PACKAGE.rglob("*.py"))
+
+
+def data_hash(options: Options) -> str:
+    """Return a hash of the files of the data and of a benchmark of one's own, which may change under their name."""
+    given = [path for path in (options.data, Path(options.benchmark)) if path is not None and path.is_absolute()]
+    return _hash_of_files(file for path in given for file in (path, *path.rglob("*")))
+
+
+def _hash_of_files(paths: Iterable[Path]) -> str:
+    """Return a hash of the names, times and sizes of these files. Folders and missing files do not count."""
+    files = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(paths) if path.is_file()]
     return hashlib.sha256(repr(files).encode(errors="surrogateescape")).hexdigest()[:20]
 
 
@@ -46,6 +71,8 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that the process stays after the last client has disconnected."""
     code: str
     """See `code_hash`."""
+    data: str
+    """See `data_hash`."""
 
     @property
     def name(self) -> str:
@@ -64,13 +91,15 @@ def settings_of(arguments: dict[str, Any], **fields: Any) -> PoolSettings:
         raise UsageError(f"Pool() has no option {sorted(unknown)[0]!r}; it has {known}.")
     options = from_arguments({"cache": "memory"} | arguments)
     # The grading process has another working directory, so paths must be absolute.
-    paths = {name: path.resolve() for name in ("data", "judge_replies") if (path := getattr(options, name))}
+    paths: dict[str, Any] = {"data": options.data.resolve()} if options.data else {}
     folder = ROWS_BENCHMARK if options.benchmark == ROWS_BENCHMARK.name else Path(options.benchmark)
     if folder.is_dir():
         paths["benchmark"] = str(folder.resolve())
     options = msgspec.structs.replace(options, **paths)
     try:
-        return msgspec.convert({"options": options, "code": code_hash(), **fields}, PoolSettings)
+        return msgspec.convert(
+            {"options": options, "code": code_hash(), "data": data_hash(options), **fields}, PoolSettings
+        )
     except msgspec.ValidationError as error:
         raise UsageError(f"Pool(): {error}") from None
 

@@ -33,6 +33,19 @@ def test_another_installation_of_the_same_version_or_a_changed_one_has_its_own_p
     assert len(names) == 3
 
 
+def test_other_data_under_the_same_name_has_its_own_process(tmp_path: Path) -> None:
+    """Else its samples would be judged by the tasks that were there before."""
+    own, data = tmp_path / "own", tmp_path / "tasks.jsonl"
+    (own / "data").mkdir(parents=True)
+    names = []
+    for path in (own / "benchmark.toml", own / "data" / "tasks.jsonl", data):
+        for text in ("a task", "another task"):
+            path.write_text(text)
+            names.append(made(benchmark=str(own), data=data).name)
+    assert len(set(names)) == len(names)
+    assert names[-1] == made(benchmark=str(own), data=data).name
+
+
 def test_paths_mean_the_same_in_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own").mkdir()
@@ -47,6 +60,7 @@ def test_paths_mean_the_same_in_every_folder(tmp_path: Path, monkeypatch: pytest
         ({"limit": 3}, "limit is an option of a run over a prediction file"),
         ({"benchmrk": "vstar"}, "no option 'benchmrk'; it has wait, shared, linger, reward, benchmark, "),
         ({"executor": "ray"}, "executor is an option of a run"),
+        ({"benchmark": "mr-ben", "judge_replies": "replies.json"}, "judge_replies is an option of a run"),
     ],
 )
 def test_what_a_pool_cannot_take_is_refused(given: dict[str, Any], said: str) -> None:
