@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from grader.data.tables import column_list
+from grader.data.tables import DataTable, cell, column_list
 from grader.errors import InputError
 from grader.files.json_text import problem_lines, quoted
 
@@ -36,6 +36,28 @@ def _number_rows(rows: Rows, benchmark: Benchmark) -> None:
         rows.columns.append(name)
         for number, row in enumerate(rows.rows):
             row[name] = str(number)
+
+
+def rows_of_split(table: DataTable, benchmark: Benchmark, split: str, place: str) -> DataTable:
+    """Return the rows with the split's label, and those without a label; raises InputError if there are none.
+
+    A file can have the rows of all splits.
+    """
+    column, label = benchmark.columns.split, benchmark.splits[split].label
+    if column is None or not label:
+        return table
+    labels = [cell(row.get(column)) for row in table.rows]
+    numbers = [number for number, row_label in enumerate(labels) if row_label in (None, label)]
+    if labels and not numbers:
+        found = column_list(sorted({row_label for row_label in labels if row_label}))
+        raise InputError(
+            [f"{place}: no row is of --split {split}: its column {column} has {found}, not {quoted(label)}"]
+        )
+    return DataTable(
+        rows=[table.rows[number] for number in numbers],
+        columns=table.columns,
+        lines=[table.lines[number] for number in numbers] if table.lines else [],
+    )
 
 
 def check_questions(rows: Rows, benchmark: Benchmark) -> None:
@@ -91,7 +113,7 @@ def _other_split(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[str]:
     """Yield a problem if the split has no label, and all rows are labelled with one other split.
 
     Rows of several splits are no problem: without a label, a split may be all of the data (`dev` and `test`). With one,
-    the scorer compares each row with it.
+    `rows_of_split` has left out the others.
     """
     column = benchmark.columns.split
     if column is None or benchmark.splits[split].label:

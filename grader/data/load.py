@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.data import answers, download
-from grader.data.checks import check_rows
+from grader.data.checks import check_rows, rows_of_split
 from grader.data.formats import read
 from grader.data.hub import read_hub
 from grader.data.tables import ColumnSet, DataTable, Row, Rows
@@ -39,10 +39,13 @@ def load(
     scoring_columns = _scoring_columns(benchmark, scoring_names)
     row_columns = wanted or scoring_columns
     declared_answers = benchmark.splits[split].answers
-    columns_to_read = row_columns if declared_answers is None else row_columns.plus(declared_answers.key)
+    columns_to_read = row_columns.plus(
+        *([] if declared_answers is None else [declared_answers.key]),
+        *([] if benchmark.columns.split is None else [benchmark.columns.split]),
+    )
     table, origin, place = _read_source(benchmark, split, protocol, data_path, columns_to_read)
     table = answers.fill_answers(table, benchmark, split, data_path)
-    table = _with_declared_names(table, benchmark)
+    table = rows_of_split(_with_declared_names(table, benchmark), benchmark, split, place)
     rows = [{name: value for name, value in row.items() if name in row_columns} for row in table.rows]
     loaded = Rows(
         rows=rows,

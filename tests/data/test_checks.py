@@ -88,6 +88,36 @@ def test_what_names_no_other_split_contradicts_nothing(said: str, tmp_path: Path
     assert len(data.load(declarations.load(reference), "all", "p", None, None).rows) == 2
 
 
+@pytest.mark.parametrize(
+    "scoring",
+    ['"multiple_choice"', '"answer"\nkind = "text"', '"execution"'],
+    ids=lambda scoring: scoring.split('"')[1],
+)
+def test_of_a_file_with_all_splits_only_the_rows_of_the_split_are_graded(scoring: str, tmp_path: Path) -> None:
+    mixed = DEV.replace("1000001", "2").replace("B\tdev", "B\ttest") + "3\tWhich?\tx\ty\tA\t\n"
+    reference = own(tmp_path, mixed, split="dev")
+    declaration = tmp_path / "benchmark.toml"
+    text = declaration.read_text().replace('"multiple_choice"', scoring)
+    if "choice" not in scoring:
+        text = text.replace('letters = "AB"\n', "").replace('reader = "vlmevalkit-2026-06"', "")
+    if "answer" in scoring:
+        text = text.replace("[protocols.p]", '[protocols.p]\nrule = "exact"')
+    if "execution" in scoring:
+        text = text.replace('answer = "answer"', 'signature = "A"\ntests = "B"')
+    declaration.write_text(text)
+    loaded = data.load(declarations.load(reference), "dev", "p", None, None)
+    assert ([row["index"] for row in loaded.rows], loaded.lines) == (["1", "3"], [2, 4])
+
+
+def test_a_file_that_is_its_own_data_may_have_no_rows_of_another_split(tmp_path: Path) -> None:
+    path = tmp_path / "m.tsv"
+    path.write_text(
+        DEV.replace("\tB\tdev", "\tB\ttest").replace("\n", "\tA\n").replace("split\tA", "split\tprediction")
+    )
+    with pytest.raises(InputError, match=r"1 of 2 rows belong to split 'test', but --split dev-en .*: 1000001"):
+        grade(path, Options(benchmark="mmbench", data=path), Silent())
+
+
 # --- letters ----------------------------------------------------------------------------------------------------
 
 GAP = "index\tquestion\tA\tB\tD\tanswer\n1\tWhich?\tx\ty\tz\tA\n"
