@@ -9,8 +9,8 @@ meet all of them fails one in at most 5 %. A run passes only if every gate is me
 
 Unscored samples leave a gate undecided only if they could decide it. So each gate is decided twice, in their worst case
 (in a run: all of them are wrong; in a baseline: all are right) and in their best case. The gate has the state that both
-decisions have; if they differ, it is blocked. A case moves the value and its interval by a `shift` in points; the width
-of the interval stays that of the scored items. Without unscored samples both shifts are 0.
+decisions have; if they differ, it is blocked. MR-Score and other metrics that count more than right and wrong samples
+are moved to the case by a `shift` in points; the width of the interval stays that of the scored items.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from grader.decisions import conditions
 from grader.decisions.comparison import check_comparable, same_outputs
 from grader.decisions.thresholds import missing_group_message
 from grader.errors import InfrastructureError, UsageError
-from grader.results import READINGS, Outcome, other_answers_in_words, other_reading
+from grader.results import READINGS, Outcome, Reading, other_answers_in_words, other_reading
 from grader.results.groups import in_group
+from grader.scorers import aggregates
 from grader.scorers.means import is_judged, values_by_round
-from grader.scorers.pairing import Side
+from grader.scorers.pairing import NothingPairedError, Side
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import holm
 from grader.statistics.intervals import one_sided_p_value
@@ -36,7 +37,7 @@ from grader.statistics.paired import FEWEST_FOR_POWER, LEVEL, POWER_QUANTILE, p_
 from grader.statistics.quantiles import Z90, Z95
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from grader.decisions.thresholds import FailUnder, MaxDrop
     from grader.results import Metric, ReadingName, Report
@@ -174,10 +175,9 @@ def _decide_threshold(
         reason += f"; {other_answers}"
     if 0 < threshold.value <= 1:
         reason += f"; values are percentages, so this threshold is {threshold.value:.10g} of 100"
-    decide = partial(_decide_by_test if confident else _decide_by_value, metric, threshold, gate, reason)
-    worst_value, best_value = _worst_and_best(metric)
-    shifts = worst_value - metric.number, best_value - metric.number
-    return _decide_worst_and_best(decide, shifts, [report], _bounds_in_words(metric))
+    decide = partial(_decide_by_test if confident else _decide_by_value, threshold, gate, reason)
+    worst, best = (_metric_in_case(report, scorer, metric, are_right=are_right) for are_right in (False, True))
+    return _worst_or_best(decide(*worst), decide(*best), [report], _bounds_in_words(metric))
 
 
 def _decide_without_value(
@@ -201,11 +201,39 @@ def _state(value: float, threshold: FailUnder) -> State:
     return "met" if value >= threshold.value - ROUNDING else "not met"
 
 
-def _decide_by_value(metric: Metric, threshold: FailUnder, gate: str, reason: str, shift: float) -> GateResult:
+def _metric_in_case(report: Report, scorer: AnyScorer, metric: Metric, *, are_right: bool) -> tuple[Metric, float]:
+    """Return a metric as it is if the unscored samples are all right, or all wrong; and how far it must be moved."""
+    in_case = _in_case(report, scorer, metric, are_right=are_right)
+    found = None if in_case is None else in_case.metric(metric.name, metric.reading, metric.group)
+    return (metric, _worst_and_best(metric)[are_right] - metric.number) if found is None else (found, 0.0)
+
+
+def _in_case(report: Report, scorer: AnyScorer, metric: Metric, *, are_right: bool) -> Report | None:
+    """Return the report as it would be if its samples that are unscored in a reading were all right, or all wrong.
+
+    None: the metric is then not at its bound, because it counts more than right and wrong samples.
+    """
+    if not metric.is_partial:
+        return report
+    outcome = Outcome.CORRECT if are_right else Outcome.WRONG
+    verdict = {metric.reading: Reading(outcome=outcome, credit=int(are_right))}
+    samples = [
+        msgspec.structs.replace(one, **verdict) if one.reading(metric.reading).outcome is Outcome.UNSCORED else one
+        for one in report.samples
+    ]
+    in_case = msgspec.structs.replace(report, samples=samples)
+    metrics = aggregates.with_declared_metrics(in_case, scorer.metrics(in_case))
+    in_case = msgspec.structs.replace(in_case, metrics=metrics)
+    found = in_case.metric(metric.name, metric.reading, metric.group)
+    is_at_bound = found is not None and abs(found.number - _worst_and_best(metric)[are_right]) < ROUNDING
+    return in_case if is_at_bound else None
+
+
+def _decide_by_value(threshold: FailUnder, gate: str, reason: str, metric: Metric, shift: float) -> GateResult:
     return GateResult(gate=gate, state=_state(metric.number + shift, threshold), reason=reason)
 
 
-def _decide_by_test(metric: Metric, threshold: FailUnder, gate: str, reason: str, shift: float) -> GateResult:
+def _decide_by_test(threshold: FailUnder, gate: str, reason: str, metric: Metric, shift: float) -> GateResult:
     """Decide a threshold by a one-sided test at the 5 % level."""
     if metric.ci95 is None:
         raise UsageError(f"--confident: {threshold.name} has no interval. Compare its value: remove --confident.")
@@ -249,46 +277,68 @@ def _decide_max_drop(
     now, before = _metric_with_value(report, scorer, name, reading, group), baseline.metric(name, reading, group)
     if now is None:
         return GateResult(gate=gate, state="blocked", reason=_why_no_value(report, name, reading, group))
-    if before is None or before.value is None:
+    if before is None and not baseline.unscored:
         raise UsageError(f"The baseline has no {name} ({reading}).{scorer.missing_metric_hint(name, baseline)}")
-    comparison = scorer.compare(Side(baseline, reading), Side(report, reading), name, group)
+    if before is None or before.value is None:
+        why = _why_no_value(baseline, name, reading, group)
+        return GateResult(gate=gate, state="blocked", reason=f"the baseline has no value: {why}")
+    try:
+        comparison = scorer.compare(Side(baseline, reading), Side(report, reading), name, group)
+    except NothingPairedError as error:
+        return GateResult(gate=gate, state="blocked", reason=str(error))
     if comparison is None:
         another = "another one" if name == first_metric else f"another one, such as {first_metric}"
         raise UsageError(f"--max-drop {name}: a difference in this metric cannot be tested; name {another}.")
     margin = max_drop.points(before.number)
     if same_outputs(baseline, report) and comparison.after >= comparison.before - ROUNDING:
-        decide = partial(_decide_without_test, gate, comparison.difference, margin)
+        decide = partial(_decide_without_test, gate, margin)
     else:
-        reason = _drop_reason(report, baseline, comparison, margin)
-        decide = partial(_decide_by_interval, gate, reason, comparison.difference, margin)
+        decide = partial(_decide_by_interval, gate, _drop_reason(report, baseline, comparison, margin), margin)
     bounds = f"{_bounds_in_words(now)}{_bounds_in_words(before, ' before')}"
-    shifts = _change_shifts(before, now, comparison.difference)
-    return _decide_worst_and_best(decide, shifts, [report, baseline], bounds)
+    worst, best = (
+        _change_in_case(scorer, (baseline, before), (report, now), comparison, are_right=are_right)
+        for are_right in (False, True)
+    )
+    return _worst_or_best(decide(*worst), decide(*best), [report, baseline], bounds)
 
 
-def _change_shifts(before: Metric, now: Metric, change: Difference) -> tuple[float, float]:
-    """Return how far the worst and the best case of unscored samples are from a change.
+def _change_in_case(
+    scorer: AnyScorer,
+    before: tuple[Report, Metric],
+    now: tuple[Report, Metric],
+    comparison: MetricComparison,
+    *,
+    are_right: bool,
+) -> tuple[Difference, float]:
+    """Return a change if the unscored samples of the run are all wrong and those of the baseline right, or vice versa.
 
-    The change is that of the pairs in which both samples are scored; the worst and the best case are of all items.
+    `comparison` is that of the pairs in which both samples are scored. If a metric counts more than right and wrong
+    samples, return its change, and how far the case, which is of all items, is from it.
     """
-    if not (before.is_partial or now.is_partial):
-        return 0.0, 0.0
-    (worst_before, best_before), (worst_now, best_now) = _worst_and_best(before), _worst_and_best(now)
-    worst_change, best_change = worst_now - best_before, best_now - worst_before
-    return worst_change - change.value, best_change - change.value
+    reading, change = comparison.reading, comparison.difference
+    if not (before[1].is_partial or now[1].is_partial):
+        return change, 0.0
+    first = _in_case(before[0], scorer, before[1], are_right=not are_right)
+    second = _in_case(now[0], scorer, now[1], are_right=are_right)
+    if first is not None and second is not None:
+        in_case = scorer.compare(Side(first, reading), Side(second, reading), comparison.name, comparison.group)
+        if in_case is not None:
+            return in_case.difference, 0.0
+    case = _worst_and_best(now[1])[are_right] - _worst_and_best(before[1])[not are_right]
+    return change, case - change.value
 
 
-def _decide_without_test(gate: str, change: Difference, margin: float, shift: float) -> GateResult:
+def _decide_without_test(gate: str, margin: float, change: Difference, shift: float) -> GateResult:
     """Decide a drop of a run that graded the baseline's outputs again, in which the scored samples did not get worse.
 
-    The outputs are the same, so nothing is random. If the drop is too large with the `shift` of the unscored samples,
-    no drop is proven: the gate is inconclusive.
+    The outputs are the same, so nothing is random. If the drop is too large with the unscored samples, no drop is
+    proven: the gate is inconclusive.
     """
     state: State = "met" if change.value + shift >= -margin - ROUNDING else "inconclusive"
     return GateResult(gate=gate, state=state, reason="both runs graded the same outputs")
 
 
-def _decide_by_interval(gate: str, reason: str, change: Difference, margin: float, shift: float) -> GateResult:
+def _decide_by_interval(gate: str, reason: str, margin: float, change: Difference, shift: float) -> GateResult:
     """Decide a drop by the ends of the 90 % interval, each of which is a one-sided bound at the 5 % level."""
     low, high = change.ci90[0] + shift, change.ci90[1] + shift
     if low >= -margin:
@@ -336,14 +386,11 @@ def _power_hint(change: Difference) -> str:
 # --- both ---------------------------------------------------------------------------------------------------------
 
 
-def _decide_worst_and_best(
-    decide: Callable[[float], GateResult], shifts: tuple[float, float], reports: list[Report], bounds: str
-) -> GateResult:
-    """Return the decision for the worst and the best case of unscored samples; blocked if their states differ.
+def _worst_or_best(worst: GateResult, best: GateResult, reports: list[Report], bounds: str) -> GateResult:
+    """Return the decision that the worst and the best case of unscored samples share; blocked if their states differ.
 
     `bounds`: the two cases in words; empty if nothing is unscored.
     """
-    worst, best = map(decide, shifts)
     if worst.state == best.state:
         # The case in which this state is harder to reach: the worst if it is met, else the best.
         decision = worst if worst.state == "met" else best
@@ -394,10 +441,12 @@ def _metric_with_value(
         return None  # nothing is scored in this reading
     if not report.metrics:
         return None  # nothing is scored at all
+    names = list(dict.fromkeys(m.name for m in report.metrics))
+    if group is None and name in names:
+        return None  # only groups without a judged task have this metric: all others are unscored
     is_in_data = group is None or bool(in_group(report, group))
     if report.unscored and is_in_data and scorer.would_report_metric(report, name, group):
         return None  # it would exist if its samples had been scored
-    names = list(dict.fromkeys(m.name for m in report.metrics))
     if name not in names:
         hint = scorer.missing_metric_hint(name, report)
         raise UsageError(f"This report has no metric {name!r}; it has {', '.join(names)}.{hint}")

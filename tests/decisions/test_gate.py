@@ -20,7 +20,7 @@ from grader.results import Metric, Provenance, Report
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.means import each_task, metric_rows
 from grader.statistics.paired import difference
-from tests.made_runs import choice, circular, figures, mr_ben, of_sample, report, sample, tasks
+from tests.made_runs import choice, circular, figures, mr_ben, of_sample, read, report, sample, tasks
 from tests.tables import each
 
 Sample = Callable[[str], tuple[Path, Path]]
@@ -243,6 +243,51 @@ def test_a_drop_is_decided_only_if_nothing_lost_could_turn_it(before: str, after
     assert drop(baseline, made, "12").state == "met"
     fallen = questions({**dict.fromkeys(words, "wrong"), **{f"l{n}": after for n in range(10)}})
     assert drop(baseline, fallen, "5").state == "not met"
+
+
+def test_a_case_of_lost_samples_has_the_interval_of_the_case() -> None:
+    """All scored ones are right, so their interval is narrower than that of 990 right and 10 wrong ones."""
+    words = {f"q{n}": "correct" for n in range(1000)}
+    lost, wrong = (questions(words | {f"q{n}": word for n in range(10)}) for word in ("unscored", "wrong"))
+    for decide in (
+        functools.partial(line, text="accuracy=98.5", confident=True),
+        functools.partial(drop, questions(words), text="1.4"),
+    ):
+        assert [decide(made=made).state for made in (questions(words), wrong, lost)] == [
+            "met",
+            "inconclusive",
+            "blocked",
+        ]
+
+
+def test_a_lost_sample_does_not_hide_a_drop_behind_tasks_that_only_one_run_judges() -> None:
+    judged = {f"q{n}": "correct" if n < 60 else "wrong" for n in range(100)}
+    fallen = judged | {f"q{n}": "wrong" for n in range(10)} | {f"q{n}": "not_judged" for n in range(60, 100)}
+    for made in (fallen, fallen | {"q20": "unscored"}):
+        assert drop(questions(judged), questions(made), "5").state == "not met"
+
+
+def test_without_a_scored_pair_a_drop_is_blocked() -> None:
+    scored, lost = questions({"a": "correct", "b": "wrong"}), questions({"a": "unscored", "b": "unscored"})
+    halves = questions({"a": "correct", "b": "unscored"}), questions({"a": "unscored", "b": "wrong"})
+    for baseline, made in ((lost, scored), halves):
+        assert drop(baseline, made, "5").state == "blocked"
+
+
+def test_a_value_that_only_unjudged_groups_have_is_unscored_overall() -> None:
+    samples = [
+        sample("a", "unscored", group="c=x"),
+        msgspec.structs.replace(sample("b", "unscored", group="c=y"), careful=read("not_judged")),
+    ]
+    made = report(samples, metric_rows(samples, "accuracy", each_task))
+    assert [metric.group for metric in made.metrics] == ["c=y"]
+    assert line(made, "accuracy=50").state == "blocked"
+
+
+def test_whole_questions_none_of_which_is_complete_are_unscored() -> None:
+    samples = [sample(f"g{n}", word, unit="g") for n, word in enumerate(("correct", "unscored"))]
+    made = report(samples, figures("vanilla_accuracy", 100, 1), benchmark="mmbench", scorer="circular")
+    assert line(made, "circular_accuracy=50").state == "blocked"
 
 
 # --- a drop -------------------------------------------------------------------------------------------------------

@@ -237,6 +237,10 @@ class Circular(MultipleChoice):
         """Return the names of the metrics."""
         return ("circular_accuracy", "vanilla_accuracy", choice_metrics.ALL_PASSES)
 
+    def would_report_metric(self, report: Report, name: str, group: str | None) -> bool:
+        """Whether a report would have this metric: always that of whole questions, even if none is complete."""
+        return name == "circular_accuracy" or super().would_report_metric(report, name, group)
+
     def _question_notes(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
         """Return also notes on the passes; raises InputError if they do not fit together."""
         notes = [*super()._question_notes(run), *passes.notes_on_passes(run.tasks.values())]
