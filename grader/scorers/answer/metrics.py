@@ -110,11 +110,13 @@ def majority_credit(members: Sequence[SampleResult], reading: ReadingName, votes
 def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
     """Return the credit of the largest cluster of equal answers, of the first one if there is a tie.
 
-    Samples without an answer vote only if no sample has one.
+    Samples without an answer vote only if no sample has one. Its bounds are the credits of all clusters that could be
+    the largest with the votes of the unscored samples.
     """
+    family = members[0].independent_unit
     scored = [sample_reading for member in members if (sample_reading := member.reading(reading)).is_scored]
     if not scored:
-        return Observation(value=None, low=0, high=1)
+        return Observation(value=None, low=0, high=1, cluster=family)
     kind = facts_of(members[0]).kind
     clusters: list[list[Reading]] = []
     cluster_of: dict[str | None, list[Reading]] = {}  # Text -> its cluster: each text is compared once.
@@ -128,7 +130,12 @@ def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
         cluster_of[answer].append(sample_reading)
     with_answer = [cluster for cluster in clusters if cluster[0].answer is not None]
     credit = max(with_answer or clusters, key=len)[0].points
-    return Observation(value=credit, low=credit, high=credit)
+    possible = [credit]
+    if unscored := len(members) - len(scored):
+        most_votes = max(map(len, with_answer), default=0)
+        possible += [cluster[0].points for cluster in with_answer if len(cluster) + unscored >= most_votes]
+        possible += [0, 1] if unscored >= most_votes else []  # they can have another answer
+    return Observation(value=credit, low=min(possible), high=max(possible), cluster=family)
 
 
 def _is_equal(first: str | None, second: str | None, kind: AnswerKind | Literal["choice"]) -> bool:

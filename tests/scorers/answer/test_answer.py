@@ -107,6 +107,29 @@ def test_several_samples_have_their_mean_and_that_of_the_majority(tmp_path: Path
 
 
 @each(
+    ("texts", "bounds"),
+    [
+        (["#### 7", "#### 7", "lost"], None),
+        (["#### 8", "#### 8", "lost"], None),
+        (["#### 7", "#### 8", "lost"], (0, 100)),
+        (["#### 7", "lost", "lost"], (0, 100)),
+        (["#### 8", "lost", "lost"], (0, 100)),
+        (["#### 7", "", "lost"], (0, 100)),
+        (["", "", "lost"], (0, 100)),
+    ],
+)
+def test_lost_votes_leave_open_which_answer_has_the_majority(
+    texts: list[str], bounds: tuple[float, float] | None, tmp_path: Path
+) -> None:
+    replies = ["Failed to obtain answer via API." if text == "lost" else text for text in texts]
+    report = graded("gsm8k", tmp_path, [{"qid": "0", "predictions": replies}], protocol="gsm8k", missing="skip")
+    (majority,) = [m for m in report.metrics if (m.name, m.reading) == ("maj@3", "careful")]
+    assert (majority.bounds or None) == bounds
+    (gate,) = decide_all(report, thresholds=[parse_fail_under("maj@3=50")])
+    assert (gate.state == "blocked") is (bounds is not None)
+
+
+@each(
     ("rule", "text", "gold", "right"),
     [
         ("relaxed", "10.5", "10", True),
