@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.data.tables import Rows
+from grader.data.tables import ALL, Rows
 from grader.errors import UsageError
 from grader.grading.inputs import read_inputs
 from grader.grading.setup import Setup
@@ -68,12 +68,16 @@ def read_earlier(source: Source, setup: Setup, observer: Observer, *, every_colu
     part, file, rows = (None, None, None) if inputs is None else (inputs.part, inputs.file, inputs.rows)
     stem, stem_beside = stem_in(options.output_dir, path, part), stem_in(None, path, part)
     run = _earlier_run(path, stem if results_path(stem).is_file() else stem_beside, setup)
-    made = Provenance() if run.report is None else run.report.provenance
+    # Only a scorer with a file of its own can do without results.
+    report = run.report if setup.scorer.file_ending else run.require_report()
+    made = Provenance(fields=options.fields or setup.declared.predictions) if report is None else report.provenance
     if file is None and path.is_file():
         file = read_predictions(path, made.fields)
     file, digest = _graded_predictions(file, run, setup)
-    if file is not None and options.data is not None and made.data_digest is not None:
-        rows = rows or rows_for(file, setup, every_column=every_column)
+    if options.data is not None and made.data_digest is not None:
+        if rows is None and file is not None:
+            rows = rows_for(file, setup, every_column=every_column)
+        rows = rows or setup.rows(ALL if every_column else None)
         if rows.digest != made.data_digest:
             raise UsageError(_OTHER_DATA.format(options.data, made.data))
     return EarlierInputs(setup=setup, run=run, file=file, rows=rows, stem=stem, digest=digest)
@@ -98,14 +102,14 @@ def _graded_predictions(
     if run.report is not None:
         digest = run.report.provenance.predictions_digest
         qids = dict.fromkeys(sample.qid for sample in run.report.samples)
-        if file is not None and qids:
-            file = file.with_task_ids(qids)
     else:
         # The samples come from the scorer's own file: beside the prediction file, or this file itself.
         scorer_file = path_beside(run.stem, setup.scorer.file_ending)
         graded_file = read_predictions(scorer_file) if scorer_file.is_file() else file
         graded = {} if graded_file is None else graded_file.predictions_by_qid
         qids, digest = dict.fromkeys(graded), fingerprint(graded)
+    if file is not None and qids:
+        file = file.with_task_ids(qids)
     if file is not None and digest is not None and qids and not have_digest(file.predictions_by_qid, qids, digest):
         raise UsageError(f"{run.path.name} has changed since it was graded; grade it again without --score-only.")
     return file, digest

@@ -126,7 +126,11 @@ def _earlier_report(inputs: EarlierInputs, scored: ScorerOutput) -> Report:
         protocol=run.protocol,
         metrics=[],
         samples=[],
-        provenance=Provenance(predictions=inputs.name, predictions_digest=inputs.digest),
+        provenance=Provenance(
+            predictions=inputs.name,
+            predictions_digest=inputs.digest,
+            fields=None if inputs.file is None else inputs.file.field_options,
+        ),
     )
     return report if scored.notes is None else msgspec.structs.replace(report, notes=scored.notes)
 

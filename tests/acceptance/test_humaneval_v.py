@@ -66,6 +66,17 @@ class TestSample:
             assert (again.returncode, "has changed since it was graded" in again.stderr) == (2, True), source
             results.unlink(missing_ok=True)
 
+    def test_an_executed_file_without_results_needs_the_fields_of_the_predictions_once(self, graded):
+        path = graded
+        path.with_name("predictions_results.json").unlink()
+        records = json.loads(path.read_text())
+        rows = [{"nr": record["qid"], "text": text} for record in records for text in record["predictions"]]
+        path.write_text(json.dumps(rows))
+        words = (path, *bundled.WORDS[:4], "--score-only")
+        for more in (("--fields", "id=nr,reply=text"), ()):
+            again = grade(*words, *more)
+            assert again.returncode == 0, again.stderr
+
     def test_the_executed_file_has_the_official_layout(self, graded):
         path = graded
         records = json.loads(path.with_name("predictions_executed.json").read_text())

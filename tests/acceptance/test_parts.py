@@ -62,6 +62,27 @@ def test_score_only_scores_the_whole_and_a_part_only_with_its_own_words(folder: 
     assert (absent.returncode, "grade it once without --score-only" in absent.stderr) == (2, True)
 
 
+def test_score_only_checks_the_data_also_without_the_predictions(folder: Path) -> None:
+    assert _run(folder).returncode == 0
+    (folder / "predictions.json").unlink()
+    assert _run(folder, "--score-only").returncode == 0
+    questions = (folder / "questions.jsonl").read_text()
+    (folder / "changed.jsonl").write_text(questions.replace('"label": "B"', '"label": "A"'))
+    said = {"changed.jsonl": "is not the data that was graded", "absent.jsonl": "this file does not exist"}
+    for name, problem in said.items():
+        refused = _run(folder, "--score-only", data=name)
+        assert (refused.returncode, problem in refused.stderr) == (2, True), refused.stderr
+
+
+@pytest.mark.parametrize("predictions", ["{", None])
+def test_score_only_without_results_says_so_whatever_lies_beside(folder: Path, predictions: str | None) -> None:
+    (folder / "predictions").write_text("another file")
+    if predictions is not None:
+        (folder / "predictions.json").write_text(predictions)
+    refused = _run(folder, "--score-only")
+    assert "there is no predictions_results.json beside predictions.json" in refused.stderr
+
+
 def test_a_file_of_positions_is_scored_again_and_shown_with_the_ids_of_its_tasks(folder: Path) -> None:
     questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
     replies = {item["qid"]: item["predictions"][0] for item in json.loads((folder / "predictions.json").read_text())}
