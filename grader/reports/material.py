@@ -125,9 +125,14 @@ class RunFiles:
         graded_name = self.report.provenance.predictions or "the prediction file"
         if source is None:
             return None, Gap(kind="predictions", reason=f"{graded_name} is not beside the results.")
+        qids = dict.fromkeys(sample.qid for sample in self.report.samples)
         try:
             file = read_predictions(source, self.report.provenance.fields)
-            file = file.with_task_ids(dict.fromkeys(sample.qid for sample in self.report.samples))
+            has_positions = file.is_positional and qids.keys().isdisjoint(file.predictions_by_qid)
+            if has_positions and self.report.part is not None:
+                why = f"{source.name} names tasks by their positions, and only a part of them was graded."
+                return None, Gap(kind="predictions", reason=why)
+            file = file.with_task_ids(qids)
         except (GradeError, OSError) as error:
             return None, Gap(kind="predictions", reason=f"{source.name} cannot be read: {first_line(error)}")
         if are_graded(file.predictions_by_qid, self.report):

@@ -100,6 +100,10 @@ def test_a_file_of_positions_is_scored_again_and_shown_with_the_ids_of_its_tasks
     results = ("--results", "predictions_results.json", "--data", "questions.jsonl")
     shown = grade("show", "vstar", "q1", *results, cwd=folder)
     assert replies["1"] in shown.stdout, shown.stderr
+    assert _run(folder, "--limit", "2").returncode == 0
+    part = next(folder.glob("*_part-*_results.json"))
+    reported = grade("report", part, "--data", "questions.jsonl", "-o", "part.html", cwd=folder)
+    assert "names tasks by their positions, and only a part of them was graded" in reported.stderr
 
 
 def test_a_gate_on_a_part_says_that_it_is_one(folder: Path) -> None:
