@@ -77,6 +77,14 @@ class TestSample:
             again = grade(*words, *more)
             assert again.returncode == 0, again.stderr
 
+    def test_an_executed_file_without_results_is_scored_for_a_file_of_positions(self, graded):
+        path = graded
+        path.with_name("predictions_results.json").unlink()
+        path.write_text(json.dumps([record["predictions"] for record in json.loads(path.read_text())]))
+        for source in ("the executed file", "the results file that this wrote"):
+            again = grade(path, *bundled.WORDS[:4], "--score-only")
+            assert again.returncode == 0, (source, again.stderr)
+
     def test_the_executed_file_has_the_official_layout(self, graded):
         path = graded
         records = json.loads(path.with_name("predictions_executed.json").read_text())
