@@ -80,7 +80,9 @@ class TestSample:
     def test_an_executed_file_without_results_is_scored_for_a_file_of_positions(self, graded):
         path = graded
         path.with_name("predictions_results.json").unlink()
-        path.write_text(json.dumps([record["predictions"] for record in json.loads(path.read_text())]))
+        texts = [record["predictions"] for record in json.loads(path.read_text())]
+        rows = {position: {"origin_prompt": "?", "prediction": each} for position, each in enumerate(texts)}
+        path.write_text(json.dumps(rows))
         for source in ("the executed file", "the results file that this wrote"):
             again = grade(path, *bundled.WORDS[:4], "--score-only")
             assert again.returncode == 0, (source, again.stderr)
