@@ -288,3 +288,16 @@ protocols.p.rule = "exact"
     with pytest.raises(UsageError, match="-k 5: pass@5 needs at least 5 samples of every task, and one has only 4"):
         graded(tmp_path, declared, rows, replies, k=(5,))
     shutil.rmtree(tmp_path)
+
+
+def test_every_metric_of_several_samples_counts_the_variants_of_a_task_as_one_cluster(tmp_path: Path) -> None:
+    declared = """
+scoring = "answer"
+kind = "number"
+columns = { id = "id", answer = "answer", cluster = "family" }
+protocols.p.rule = "exact"
+"""
+    rows = [{"id": qid, "answer": "1", "family": qid[0]} for qid in ("a1", "a2", "b1", "b2", "c1", "c2")]
+    made = graded(tmp_path, declared, rows, {row["id"]: ["0" if row["family"] == "a" else "1"] * 2 for row in rows})
+    assert {m.name for m in made.metrics} == {"accuracy", "maj@2", "pass@2", "pass^2"}
+    assert len({(m.value, m.n, m.stderr and round(m.stderr, 9)) for m in made.metrics}) == 1
