@@ -302,8 +302,12 @@ def _all_correct_by_round(members: list[SampleResult], reading: ReadingName) -> 
 
 
 def _all_correct(samples: list[SampleResult], reading: ReadingName) -> Observation:
-    """Return whether all samples are correct; unscored if that is not known. A set with a wrong task is wrong."""
+    """Return whether all samples are correct; unscored if one is unscored.
+
+    So is a set with a wrong task: if only the wrong ones of the incomplete sets counted, the mean would be too low.
+    """
     readings = [sample.reading(reading) for sample in samples]
     correct = [scored.points >= 1 for scored in readings if scored.is_scored]
-    low, high = float(len(correct) == len(samples) and all(correct)), float(all(correct))
-    return Observation(value=low if low == high else None, low=low, high=high, cluster=samples[0].independent_unit)
+    is_complete = len(correct) == len(samples)
+    low, high = float(is_complete and all(correct)), float(all(correct))
+    return Observation(value=low if is_complete else None, low=low, high=high, cluster=samples[0].independent_unit)

@@ -170,6 +170,14 @@ def test_unscored_samples_bound_a_mean_over_groups() -> None:
     assert metric.bounds == (pytest.approx(100 * (1 / 3 + 1) / 2), pytest.approx(100 * (2 / 3 + 1) / 2))
 
 
+def test_a_set_with_an_unscored_task_is_unscored_even_if_another_one_is_wrong() -> None:
+    made = of({"a": [True, True], "b": [False, True], "c": [False, None], "d": [True, None]})
+    in_sets = [msgspec.structs.replace(one, together={"pair": one.qid[0]}) for one in made.samples]
+    made = msgspec.structs.replace(made, samples=in_sets, aggregation=Aggregation())
+    (pairs,) = [m for m in aggregates.with_declared_metrics(made, []) if (m.reading, m.group) == ("careful", None)]
+    assert (pairs.value, pairs.n, pairs.dropped, pairs.bounds) == (50, 2, 2, (25, 50))
+
+
 def test_one_label_is_its_own_mean() -> None:
     assert macro(of({"a": [True, False]})).value == 50
 
