@@ -18,7 +18,7 @@ from grader.errors import GradeError, first_line
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.select import are_graded
-from grader.reports.questions import Gap, ShownTasks, gather_tasks
+from grader.reports.questions import Gap, ShownTasks, candidate_data_files, gather_tasks
 from grader.results.names import path_beside, stem_of
 from grader.scorers import declarations
 from grader.scorers.interface import ExecutedProgram, ScorerFile
@@ -56,7 +56,7 @@ class RunFiles:
     scorer_file: Path | None = None
     """The scorer's own file (executed programs)."""
     other_files: Sequence[Path] = ()
-    """Further files of the run: its results, and the graded file if `predictions` is another one."""
+    """Further files of the run: its results, the graded file if `predictions` is another one, and data beside them."""
     data: Path | None = None
     """As in grading. None: a file in `folders` with the name and digest of the graded data, else the declared data."""
     folders: Sequence[Path] = ()
@@ -177,14 +177,15 @@ def files_of_results(
     stems += [stem_of(results.parent / name)] if name else []
     scorer_files = (_existing(path_beside(stem, ending)) for stem in stems if ending)
     folder_of_predictions = [] if predictions is None else [predictions.parent]
+    folders = [*folder_of_predictions, results.parent, Path()]
     graded_file = _existing(results.parent / name) if name else None
     return RunFiles(
         report=report,
         predictions=predictions or graded_file,
         scorer_file=next(filter(None, scorer_files), None),
-        other_files=[results] if graded_file is None else [results, graded_file],
+        other_files=[results, *filter(None, [graded_file]), *candidate_data_files(report, folders)],
         data=data,
-        folders=[*folder_of_predictions, results.parent, Path()],
+        folders=folders,
         benchmark=benchmark,
     )
 

@@ -120,12 +120,12 @@ def _read_error_text(report: Report, benchmark: Benchmark, folders: Iterable[Pat
     if not isinstance(error, DataUnavailableError):
         return f"The data cannot be read: {first_line(error)}"
     # None of these files has the content of the graded data, or one of them would have been read.
-    changed_file = next(iter(_candidate_data_files(report, folders)), None)
+    changed_file = next(iter(candidate_data_files(report, folders)), None)
     hint = "" if changed_file is None else f" ({changed_file.name} beside the results is not the data that was graded.)"
     return f"The data of {benchmark.id} ({report.split}) is not on this machine; give it with --data.{hint}"
 
 
-def _candidate_data_files(report: Report, folders: Iterable[Path]) -> list[Path]:
+def candidate_data_files(report: Report, folders: Iterable[Path]) -> list[Path]:
     """Return the files in these folders with the name of the graded data; none if it was not one file.
 
     The name is from a results file, which anybody may have written: only a plain file name is used.
@@ -140,7 +140,7 @@ def _candidate_data_files(report: Report, folders: Iterable[Path]) -> list[Path]
 
 def _data_with_digest(report: Report, benchmark: Benchmark, scorer: AnyScorer, folders: Iterable[Path]) -> _Data | None:
     """Return the first data in these folders with the digest of the graded data."""
-    for path in _candidate_data_files(report, folders):
+    for path in candidate_data_files(report, folders):
         with contextlib.suppress(*_READ_ERRORS):  # a file that only has the same name
             rows = _read_rows(report, benchmark, scorer, path)
             if _has_graded_digest(report, rows):

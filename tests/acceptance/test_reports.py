@@ -106,6 +106,15 @@ def test_an_output_does_not_replace_what_a_run_writes_or_graded(vstar, sample):
     assert (said.returncode, "this run reads or writes that file itself" in said.stderr) == (2, True)
 
 
+def test_a_report_does_not_replace_the_data_that_it_finds_beside_the_results(vstar):
+    words, path = vstar
+    data = path.with_name("data.json")
+    data.write_text(json.dumps([json.loads(line) for line in words[-1].read_text().splitlines()]))
+    assert grade(*words[:-1], data, "-q").returncode == 0
+    said = grade("report", path.with_name("predictions_results.json"), "-o", data)
+    assert (said.returncode, "reads or writes that file itself" in said.stderr) == (2, True), said.stderr
+
+
 def test_compare_pairs_two_runs_and_writes_json_on_standard_output(vstar):
     words, path = vstar
     assert grade(*words, "-q").returncode == 0
