@@ -180,6 +180,19 @@ def test_references_and_limits_come_with_the_row(backend: str) -> None:
     assert "reference solution does not pass" in results[10].detail
 
 
+@pytest.mark.parametrize("backend", BACKENDS[1:])
+def test_a_program_that_may_have_more_memory_than_the_sandbox_has_is_not_wrong(backend: str) -> None:
+    memory = "def add(a, b):\n    c = bytearray(200 << 20)\n    c[::4096] = b'x' * len(c[::4096])\n    return a + b"
+    row = {"tests": "assert add(1, 2) == 3", "memory": "512m"}
+    samples = [(row, memory), (row, ADD.format("+")), (row, ADD.format("-")), (row | {"memory": "100m"}, memory)]
+    with grader.Pool(benchmark="rows", sandbox=backend, shared=False, workers=1, memory="128m") as pool:
+        results = pool.grade_samples(samples, official=True)
+    outcomes = ["unscored", "passed", "failed", "out_of_memory"]
+    assert [result.careful.outcome.value for result in results] == outcomes
+    assert [result.official.outcome.value for result in results] == outcomes
+    assert "sandboxes have (128 MB), and its task allows it 512 MB" in results[0].careful.detail
+
+
 @each(
     ("shape", "row", "why"),
     [

@@ -14,7 +14,7 @@ import msgspec
 
 from grader.executors.local import open_local
 from grader.observer import Silent
-from grader.results import SampleResult
+from grader.results import Outcome, SampleResult
 from grader.sandbox.interface import FEW_LINTS
 from grader.sandbox.queue import MAX_SUPERVISORS_PER_WORKER
 from grader.scorers.execution.assembly import Program, assemble
@@ -175,6 +175,8 @@ class ProgramScorer:
     def _result(self, sample: Sample, request: ScoreRequest) -> SampleResult:
         """Return both readings, or only the careful one, equal to those of a run."""
         result = sample_result(sample, self._protocol, with_official=request.official)
+        if sample.task.memory_bytes > self._limits.sandbox_bytes:
+            result = _without_verdicts_on_memory(result, sample.task.memory_bytes, self._limits.sandbox_bytes)
         result = msgspec.structs.replace(result, tests=_test_results(sample, request))
         if request.printed and sample.readings is not None:
             outputs = [Printed(text=o.text, outcome=o.outcome.value, why=o.why) for o in sample.readings.outputs]
@@ -195,6 +197,23 @@ def _test_results(sample: Sample, request: ScoreRequest) -> list[bool] | msgspec
     readings = sample.readings
     right = assertion_results(sample.verdicts) if readings is None else readings.right_outputs
     return right if request.each and right else msgspec.UNSET
+
+
+def _without_verdicts_on_memory(result: SampleResult, wanted: int, present: int) -> SampleResult:
+    """Return a result whose readings are unscored where the sandbox had less memory than the task asks for.
+
+    Sandboxes are as large as the pool's tasks need at its start, and a row may come later.
+    """
+    reason = (
+        f"it needs more memory than the pool's sandboxes have ({present >> 20} MB), and its task allows it "
+        f"{wanted >> 20} MB: give the pool so much (memory=...)"
+    )
+    unscored = msgspec.structs.replace(unscored_reading(reason), rule="task")
+    official, careful = (
+        unscored if reading.outcome is Outcome.OUT_OF_MEMORY else reading
+        for reading in (result.official, result.careful)
+    )
+    return msgspec.structs.replace(result, official=official, careful=careful)
 
 
 def _refusal_result(request: ScoreRequest, reason: str, rule: str) -> SampleResult:
