@@ -64,6 +64,8 @@ def prime_intellect(row: Row) -> dict[str, Any]:
         raise UsageError("its test cases call different functions")
     converted = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
     function = functions[0] if functions else None
+    if not function and any(case.get("type") == "function_call" for case in cases):
+        raise UsageError("its test cases call a function, but have no fn_name")
     # `inputs_outputs` also takes a function's outputs out of lists of one.
     return inputs_outputs(converted | {"fn_name": function}) if function else converted
 
@@ -91,6 +93,8 @@ def livecodebench(row: Row) -> dict[str, Any]:
         raise UsageError("the row has no public_test_cases or private_test_cases")
     converted = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
     function = _mapping(row.get("metadata") or {}).get("func_name")
+    if not function and any(case.get("testtype") == "functional" for case in cases):
+        raise UsageError("its test cases call a function, but the row has no metadata with its func_name")
     return converted | {"function": function} if function else converted
 
 

@@ -208,6 +208,16 @@ def test_a_program_that_may_have_more_memory_than_the_sandbox_has_is_not_wrong(b
         (shapes.livecodebench, {"private_test_cases": "no!"}, "neither JSON nor a packed text"),
         (shapes.livecodebench, {"public_test_cases": [{"inputs": "1"}]}, "no input and no output; it has inputs"),
         (shapes.livecodebench, {"public_test_cases": ["1"]}, "expected an object with input, output"),
+        (
+            shapes.livecodebench,
+            {"public_test_cases": [{"input": "1", "output": "1", "testtype": "functional"}], "metadata": "{}"},
+            "call a function, but the row has no metadata with its func_name",
+        ),
+        (
+            shapes.prime_intellect,
+            {"test_cases": [{"input": [1], "output": [1], "type": "function_call"}]},
+            "call a function, but have no fn_name",
+        ),
         (shapes.assert_case, {"assert_case": 1}, "assert_case is 1, not a list"),
         (shapes.mbpp, {"test_list": [], "test_imports": "import math"}, "test_imports is not JSON"),
     ],

@@ -123,6 +123,8 @@ def _raw_cases(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any
     for number, case in enumerate(cases, 1):
         if not isinstance(case, dict) or not {"input", "output"} <= case.keys():
             raise BadRowError(f"item {number} of {', '.join(columns.cases)} has no `input` and `output`")
+        if case.get("testtype") == "functional" and not _function_name(row, columns):
+            raise BadRowError(f"its cases call a function, which column {columns.function} does not name")
     return [case["input"] for case in cases], [case["output"] for case in cases]
 
 
