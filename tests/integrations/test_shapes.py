@@ -13,7 +13,7 @@ import grader
 from grader.errors import UsageError
 from grader.integrations import shapes
 from grader.pool.rewards import rewarded
-from tests.conftest import BACKENDS
+from tests.conftest import BACKENDS, ROOT
 from tests.tables import each
 
 SUM = "a, b = map(int, input().split())\nprint(a {} b)"
@@ -191,6 +191,18 @@ def test_a_program_that_may_have_more_memory_than_the_sandbox_has_is_not_wrong(b
     assert [result.careful.outcome.value for result in results] == outcomes
     assert [result.official.outcome.value for result in results] == outcomes
     assert "sandboxes have (128 MB), and its task allows it 512 MB" in results[0].careful.detail
+
+
+@pytest.mark.parametrize("backend", BACKENDS[1:])
+def test_a_row_of_a_benchmark_is_judged_as_its_task_is(backend: str) -> None:
+    """EvalPlus compares this function's tuples as sets, because its id is one of MBPP."""
+    data = ROOT / "benchmarks" / "mbpp-plus" / "sample" / "tasks.jsonl"
+    row = json.loads(data.read_text().splitlines()[0])
+    text = "def similar_elements(one, other):\n    return tuple(sorted({*one} & {*other}, reverse=True))"
+    with grader.Pool(benchmark="mbpp-plus", data=data, sandbox=backend, shared=False, workers=1) as pool:
+        by_id, by_row = pool.grade_samples([(row["task_id"], text), (row, text)], official=True)
+    assert by_id.careful.outcome.value == by_row.careful.outcome.value == "passed"
+    assert by_id.official == by_row.official
 
 
 @each(

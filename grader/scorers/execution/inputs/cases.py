@@ -41,6 +41,8 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
     base_count: int = 0
     """Number of inputs at the beginning that are judged also by themselves; 0: none are."""
     tolerance: float = 0.0
+    is_mbpp: bool = False
+    """Whether EvalPlus compares answers as those of MBPP+, by the row's own id: a pool names its task otherwise."""
     checker: str = ""
     """Python source that defines `check(input, output, expected)`; empty: the protocol's comparison decides."""
 
@@ -95,6 +97,7 @@ def read_cases(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
         function=function,
         base_count=base_count,
         tolerance=float(row.get(columns.tolerance or "") or 0.0),
+        is_mbpp=str(row[columns.id]).startswith("Mbpp/"),
         checker=checker,
     )
 

@@ -172,8 +172,7 @@ class OutputComparer:
         if cases.checker:
             compare["checker"] = cases.checker
         elif self._is_evalplus(qid):
-            is_mbpp = qid.startswith("Mbpp/")  # EvalPlus' own ids
-            compare["evalplus"] = {"tolerance": cases.tolerance, "is_mbpp": is_mbpp, "base": cases.base_count}
+            compare["evalplus"] = {"tolerance": cases.tolerance, "is_mbpp": cases.is_mbpp, "base": cases.base_count}
         if expected.by_side_effect:
             compare["with_arguments"] = True
         if is_reference:
