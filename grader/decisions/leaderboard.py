@@ -149,16 +149,27 @@ def _board_index(run: NamedReport, boards: list[list[NamedReport]]) -> tuple[int
     _, report = run
     reason = ""
     for index, board_runs in enumerate(boards):
-        name, first = board_runs[0]
+        _, first = board_runs[0]
         if (first.benchmark, first.split, first.protocol) != (report.benchmark, report.split, report.protocol):
             continue
-        try:
-            _check_fits(first, report)
-        except UsageError as error:
-            reason = reason or f"Not in the same table as {name.short}. {error}"
-            continue
-        return index, ""
+        misfit = next((misfit for other in board_runs if (misfit := _why_apart(other, report))), "")
+        if not misfit:
+            return index, ""
+        reason = reason or misfit
     return None, reason
+
+
+def _why_apart(other: NamedReport, report: Report) -> str:
+    """Return why a run cannot be on the board of another one; empty if it can.
+
+    Each run of a board must fit: a judge's recorded replies fit the runs of two models, which do not fit each other.
+    """
+    name, other_report = other
+    try:
+        _check_fits(other_report, report)
+    except UsageError as error:
+        return f"Not in the same table as {name.short}. {error}"
+    return ""
 
 
 def _check_fits(first: Report, report: Report) -> None:
@@ -172,7 +183,7 @@ def _board(runs: list[NamedReport], reading: ReadingName, why_separate: str, *, 
     """Return the board of runs, in the order of `reading`. `why_separate`: why they fit no earlier board, or empty."""
     if len(runs) > MOST_RUNS:
         raise UsageError(f"{len(runs)} runs of one benchmark; a leaderboard compares at most {MOST_RUNS}.")
-    metric = next((metric.name for _, report in runs for metric in report.metrics), "")
+    metric = _first_common_metric([report for _, report in runs])
     ordered = sorted(runs, key=lambda run: _sort_key(run[1], metric, reading))
     names, reports = distinct_names([name for name, _ in ordered]), [report for _, report in ordered]
     first = reports[0]
@@ -192,6 +203,14 @@ def _board(runs: list[NamedReport], reading: ReadingName, why_separate: str, *, 
         published=models,
         notes=[*([why_separate] if why_separate else []), *_notes(ordered), *published_notes],
     )
+
+
+def _first_common_metric(reports: list[Report]) -> str:
+    """Return the first metric that all runs with metrics have; if there is none, the first one of any."""
+    names = [list(dict.fromkeys(metric.name for metric in report.metrics)) for report in reports if report.metrics]
+    first = names[0] if names else []
+    common = [name for name in first if all(name in others for others in names)]
+    return next(iter([*common, *first]), "")
 
 
 def _sort_key(report: Report, name: str, reading: ReadingName) -> tuple[bool, float]:

@@ -1,5 +1,6 @@
 """Several runs of one benchmark or of many: their order, their ranks, and which runs are never put together."""
 
+import itertools
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
 from grader.results import JudgeProvenance, Part, Provenance, Report
 from grader.scorers.means import each_task, metric_rows
-from tests.made_runs import choice, circular, report, sample, tasks
+from tests.made_runs import choice, circular, figures, report, sample, tasks
 
 
 def board(**runs: Report) -> Leaderboard:
@@ -80,6 +81,25 @@ def test_runs_of_other_benchmarks_protocols_data_judges_or_parts_get_boards_of_t
     assert "different data (d and other)" in made.boards[2].notes[0]
     assert "different judges" in made.boards[3].notes[0]
     assert "different parts" in made.boards[4].notes[0]
+
+
+def test_each_run_of_a_board_fits_every_other_one_in_any_order_of_the_files() -> None:
+    def judged(**judge: Any) -> Report:
+        return questions(150, provenance=Provenance(data_digest="d", judge=JudgeProvenance(**judge)))
+
+    models = [judged(source="endpoint", model=model, questions=5) for model in ("m1", "m2")]
+    runs = {"recorded": judged(source="replies.json"), **dict(zip(("m1", "m2"), models, strict=True))}
+    for order in itertools.permutations(runs):
+        boards = board(**{name: runs[name] for name in order}).boards
+        assert [len(one.runs) for one in boards] == [2, 1]
+
+
+def test_the_metric_is_the_first_one_that_all_runs_have_in_any_order_of_the_files() -> None:
+    plain, made = questions(150), questions(160)
+    with_more = msgspec.structs.replace(made, metrics=[*figures("macro_accuracy", 80, 2), *made.metrics])
+    for order in ({"plain": plain, "more": with_more}, {"more": with_more, "plain": plain}):
+        (one,) = board(**order).boards
+        assert (one.metric, one.rankings["careful"].ranks) == ("accuracy", [(1, 1), (2, 2)])
 
 
 def test_a_run_without_a_value_is_last_and_has_no_rank() -> None:

@@ -39,7 +39,9 @@ def section(gates: Sequence[GateResult], media: Media = ("file", "page")) -> Sec
     deciding = Counter(gate.state for gate in gates if not gate.is_advisory)
     worst: State = next((state for state in WORST_FIRST if deciding[state]), "met")
     words = ", ".join(f"{deciding[state]} {state}" for state in WORST_FIRST if deciding[state])
-    if worst != "met":
+    if not deciding:
+        title = "No gate decides: all are advisory"
+    elif worst != "met":
         title = f"Gates: {words}"
     elif all(gate.state == "met" for gate in gates):
         title = "Every gate is met"

@@ -144,6 +144,7 @@ def test_an_advisory_gate_that_is_not_met_is_not_said_to_be_met() -> None:
     advisory = msgspec.structs.replace(made.gate("a", "not met", "r"), is_advisory=True)
     lines = as_markdown(made.report(), [made.gate("g", "met", "r"), advisory]).decode().splitlines()
     assert lines[4] == "### ✅ Every gate that decides is met"
+    assert "No gate decides: all are advisory" in as_markdown(made.report(), [advisory]).decode()
 
 
 @each(
