@@ -95,7 +95,9 @@ def pass_at_k_names(most_samples: int, ks: Sequence[int]) -> list[str]:
     """Return the names of the metrics of several samples; none if each task has one. pass^1 would repeat pass@1."""
     if most_samples < 2:
         return []
-    return [f"{kind}{k}" for k in ks or (most_samples,) for kind in _ESTIMATORS if kind == "pass@" or k > 1]
+    return [
+        f"{kind}{k}" for k in sorted(set(ks)) or (most_samples,) for kind in _ESTIMATORS if kind == "pass@" or k > 1
+    ]
 
 
 def observe_pass_at_k(name: str) -> Observe | None:

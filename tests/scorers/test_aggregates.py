@@ -288,7 +288,9 @@ protocols.p.rule = "exact"
     made = graded(tmp_path, declared, rows, replies)
     values = {m.name: m.value for m in made.metrics if m.reading == "careful"}
     assert values == {"accuracy": 50, "maj@4": 50, "pass@4": 100, "pass^4": 0}
-    made = graded(tmp_path, declared, rows, replies, k=(1, 2))
+    made = graded(tmp_path, declared, rows, replies, k=(2, 1, 2))
+    names = [m.name for m in made.metrics if m.reading == "careful"]
+    assert names == ["accuracy", "maj@4", "pass@1", "pass@2", "pass^2"]
     values = {m.name: m.value for m in made.metrics if m.reading == "careful"}
     assert values["pass@1"] == 50
     assert values["pass@2"] == pytest.approx(100 * (1 + 3 / 6) / 2)
