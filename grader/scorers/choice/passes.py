@@ -15,6 +15,7 @@ import msgspec
 from grader.errors import InputError
 from grader.files.json_text import problem_lines
 from grader.results.groups import grouped
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -119,6 +120,17 @@ def _expected_passes(members: list[Item]) -> int:
 def first_ids(ids: list[str]) -> str:
     """Return the first five ids."""
     return ", ".join(ids[:5]) + (", ..." if len(ids) > 5 else "")
+
+
+def missing_note(items: Iterable[Item], predictions: Mapping[str, list[str]]) -> list[str]:
+    """Return a note if questions have passes with and without a prediction: official ignores those without."""
+    passes = grouped(items, lambda item: item.observation)
+    answered = {question: [bool(predictions[item.id]) for item in members] for question, members in passes.items()}
+    incomplete = [question for question, is_answered in answered.items() if any(is_answered) and not all(is_answered)]
+    if not incomplete:
+        return []
+    which = f"{counted(len(incomplete), 'question')} without a prediction for some passes ({first_ids(incomplete)})"
+    return [f"{which}: official judges by the other passes, because VLMEvalKit does not notice a missing one."]
 
 
 def rounds_note(items: Iterable[Item], predictions: Mapping[str, list[str]], file: PredictionFile) -> list[str]:

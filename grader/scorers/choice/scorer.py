@@ -244,6 +244,7 @@ class Circular(MultipleChoice):
     def _question_notes(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
         """Return also notes on the passes; raises InputError if they do not fit together."""
         notes = [*super()._question_notes(run), *passes.notes_on_passes(run.tasks.values())]
+        notes += passes.missing_note(run.tasks.values(), run.predictions)
         return [*notes, *passes.rounds_note(run.tasks.values(), run.predictions, run.file)]
 
     def _with_question_outcomes(self, samples: list[SampleResult]) -> list[SampleResult]:

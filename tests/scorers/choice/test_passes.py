@@ -70,7 +70,11 @@ def test_a_missing_pass_is_an_error_or_counts_as_wrong_and_is_noted(tmp_path: Pa
     # The official scorer goes by the passes that are there.
     assert overall(report, "circular_accuracy") == (100, 50)
     assert overall(report, "vanilla_accuracy_all_passes") == (100, 75)
-    assert [note.text for note in report.notes] == ["1 of 4 questions have no prediction and count as wrong."]
+    assert [note.text for note in report.notes] == [
+        "1 of 4 questions have no prediction and count as wrong.",
+        "1 question without a prediction for some passes (1): official judges by the other passes, because VLMEvalKit "
+        "does not notice a missing one.",
+    ]
     assert [s.qid for s in report.samples] == ["1", "1000001", "2", "1000002"]
     assert report.samples[1].careful.detail == "there is no prediction"
     again = grade(path, Options(benchmark="mmbench", data=data, score_only=True), Silent()).report
