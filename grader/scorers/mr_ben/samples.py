@@ -83,9 +83,11 @@ def make_samples(
     replies: list[Response],
     answers: Mapping[str, JudgeReply],
 ) -> list[SampleResult]:
-    """Return the results of the replies and of the missing ones, in the benchmark's order."""
+    """Return the results in the benchmark's order; a row without a response has as many as any row, all missing."""
     samples = [_sample(reply, answers.get(reply.key)) for reply in replies]
-    samples += [_sample_without_response(tasks[qid]) for qid, texts in predictions.items() if not texts]
+    most = max(map(len, predictions.values()), default=0) or 1
+    unanswered = [tasks[qid] for qid, texts in predictions.items() if not texts]
+    samples += [_sample_without_response(task, number) for task in unanswered for number in range(most)]
     order = {qid: number for number, qid in enumerate(predictions)}
     return sorted(samples, key=lambda sample: order[sample.qid])
 
@@ -193,13 +195,13 @@ def _outcome(gold: GoldRow, reading: MrBenReading, credit: Credit) -> tuple[Outc
     return (Outcome.CORRECT, "") if credit.reason else (Outcome.WRONG, "the error reason is wrong")
 
 
-def _sample_without_response(task: MrBenTask) -> SampleResult:
+def _sample_without_response(task: MrBenTask, number: int) -> SampleResult:
     """Return the result of a missing response, under `--missing wrong`: no answer, and nothing right."""
     reading = missing_reading(Outcome.NO_ANSWER)
     nothing = ReadingFacts(correctness=None, step=False, reason=False)
     facts = MrBenFacts(gold=task.row["Model_Solution_Correctness"], official=nothing, careful=nothing)
     return SampleResult(
-        qid=task.id, sample=0, official=reading, careful=reading, unit=task.unit, groups=task.groups, facts=facts
+        qid=task.id, sample=number, official=reading, careful=reading, unit=task.unit, groups=task.groups, facts=facts
     )
 
 

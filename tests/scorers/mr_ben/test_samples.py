@@ -1,5 +1,6 @@
 """From responses to samples: a response that is missing."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from grader.results import READINGS, JudgeProvenance
 from grader.scorers.mr_ben.facts import facts_of
 from tests.conftest import ROOT
 from tests.models.server import ModelServer, fail, say
-from tests.scorers.mr_ben.made import RIGHT, YES, facts_of_run, metric, metrics_of, run_math
+from tests.scorers.mr_ben.made import RIGHT, YES, facts_of_run, metric, metrics_of, replies, run, run_math
 
 
 def test_a_row_without_a_prediction_is_an_error_or_wrong(tmp_path: Path) -> None:
@@ -30,6 +31,18 @@ def test_a_row_without_a_prediction_is_an_error_or_wrong(tmp_path: Path) -> None
     options = Options(benchmark="mr-ben", data=tmp_path / "data", score_only=True)
     again = grade(tmp_path / "preds.json", options, Silent()).report
     assert again == report
+
+
+def test_a_row_without_a_prediction_weighs_as_much_as_a_row_with_several_samples(tmp_path: Path) -> None:
+    texts = {qid: text for qid, text in RIGHT.items() if qid != "q1/m"}
+    once = run_math(tmp_path, texts, judged=YES, missing="wrong")
+    path = tmp_path / "twice.json"
+    path.write_text(json.dumps([{"qid": qid, "predictions": [text] * 2} for qid, text in texts.items()]))
+    judged = replies(tmp_path, dict.fromkeys((f"{qid}{sample}" for qid in texts for sample in ("", "@1")), YES))
+    twice = run(path, tmp_path / "data", judge_replies=judged, missing="wrong")
+    assert [s.sample for s in twice.samples if s.qid == "q1/m"] == [0, 1]
+    for reading in READINGS:
+        assert metrics_of(twice, reading) == metrics_of(once, reading)
 
 
 def test_the_judge_is_asked_only_where_its_word_can_matter(tmp_path: Path) -> None:
