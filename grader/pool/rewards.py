@@ -29,22 +29,25 @@ def _reward(result: SampleResult, name: RewardName) -> float | None:
     | `calls_right` | the share of calls answered as expected, also if the program passes      |
     | `tests_right` | the credit of a program that passes; else the share of tests it passes   |
 
-    Where the tests are not known, the calls count, and where these are not known either, the credit. A suspect program
-    gets its credit, 0, in each of them.
+    Where the tests are not known, the calls count, and where these are not known either, the credit. A program that
+    fails has at least one wrong answer, also if its calls do not show which. A suspect program, and a reply without
+    one, gets its credit, 0, in each of them.
     """
     credit = result.careful.credit
     if credit is None:
         _warn_once(result.careful.detail)
         return None
-    if name == "passed" or result.careful.outcome is Outcome.SUSPECT:
+    if name == "passed" or result.careful.outcome in {Outcome.SUSPECT, Outcome.NO_ANSWER}:
         return credit
+    right, count = 0, 0
+    if isinstance(result.calls, Calls):
+        right, count = result.calls.same, result.calls.n
     if name == "tests_right":
         if credit:
             return credit
         if isinstance(result.tests, list):
-            return sum(result.tests) / max(1, len(result.tests))
-    calls = result.calls
-    return calls.same / calls.n if isinstance(calls, Calls) and calls.n else credit
+            right, count = sum(result.tests), len(result.tests)
+    return (right if credit else min(right, count - 1)) / count if count else credit
 
 
 @functools.lru_cache(maxsize=1024)
