@@ -297,8 +297,14 @@ def _observe_sets(samples: list[SampleResult], reading: ReadingName, name: str) 
 
 
 def _all_correct_by_round(members: list[SampleResult], reading: ReadingName) -> Observation:
-    rounds = by_round(members).values()
-    return mean_of_observations([_all_correct(samples, reading) for samples in rounds])
+    """Return the share of rounds with all tasks correct. Rounds in which a task has no sample do not count.
+
+    They count if there are no others.
+    """
+    number_of_tasks = len({member.qid for member in members})
+    rounds = list(by_round(members).values())
+    complete_rounds = [samples for samples in rounds if len(samples) == number_of_tasks]
+    return mean_of_observations([_all_correct(samples, reading) for samples in complete_rounds or rounds])
 
 
 def _all_correct(samples: list[SampleResult], reading: ReadingName) -> Observation:

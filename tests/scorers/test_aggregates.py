@@ -134,6 +134,12 @@ def test_adjacent_rows_are_a_set_also_in_a_part_of_the_data(tmp_path: Path) -> N
     assert found(part, "pair_accuracy") == 50
 
 
+def test_a_set_is_right_only_in_rounds_that_have_a_sample_of_each_of_its_tasks(tmp_path: Path) -> None:
+    rows, replies = questions({"flat/a": [False, True, True, True]})
+    replies |= {"q1": ["A", "A", "A"]}
+    assert found(graded(tmp_path, f"together.pair.rows = 2\n{CHOICE}", rows, replies), "pair_accuracy") == 50
+
+
 def test_programs_have_sets_and_means_too() -> None:
     made = tasks([10, 0, 5], samples=10)
     labels = {"t0": "a", "t1": "a", "t2": "b"}
