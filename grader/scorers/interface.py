@@ -41,7 +41,7 @@ from grader.results.groups import in_group
 from grader.scorers import aggregates
 from grader.scorers.means import Observe, SampleValue, credit, each_task, mean_credit, metric_rows
 from grader.scorers.oddities import CAUSES, with_families, with_groups, with_oddities
-from grader.scorers.pairing import MetricComparison, Side, compare_paired
+from grader.scorers.pairing import MetricComparison, Side, compare_paired, without_observations
 from grader.scorers.prompting import check_question, prompt_values, turn_from_template
 from grader.task import Block, Task
 
@@ -412,7 +412,14 @@ class Scorer(ABC, Generic[B, T]):
         if main_metric is not None:
             return main_metric
         first, second = (self.observations(side.report, name, side.reading, group) for side in (before, after))
-        return None if first is None or second is None else compare_paired(first, second, after, name, group)
+        if first is None or second is None:
+            return None
+        unpaired = {item for item in first | second if first.get(item) is None or second.get(item) is None}
+        if unpaired:
+            # In a weighted mean, values depend on those of the other observations: these are the pairs'.
+            sides = (Side(without_observations(side.report, unpaired), side.reading) for side in (before, after))
+            first, second = (self.observations(side.report, name, side.reading, group) or {} for side in sides)
+        return compare_paired(first, second, after, name, group)
 
     # --- reports --------------------------------------------------------------------------------------------------
 

@@ -127,6 +127,22 @@ def test_unscored_items_are_left_out_and_counted() -> None:
     ]
 
 
+def test_a_weighted_mean_of_the_pairs_does_not_depend_on_items_that_one_run_lost() -> None:
+    """Questions with four passes weigh more than those with two, and only of these some are lost."""
+    before = circular([[True, True]] * 20 + [[True, False, False, False]] * 20)
+    lost = {f"g{n}" for n in range(10)}
+    samples = [
+        sample(one.qid, "unscored", unit=one.observation) if one.observation in lost else one for one in before.samples
+    ]
+    metrics = figures("vanilla_accuracy_all_passes", 50, 40)
+    first, second = (msgspec.structs.replace(before, samples=s, metrics=metrics) for s in (before.samples, samples))
+    for pair in ((first, second), (second, first)):
+        for row in compare(*pair).metrics:
+            # Ten questions with two right passes each, and twenty with one of four.
+            assert (row.before, row.after) == pytest.approx((40, 40))
+            assert (row.difference.value, row.difference.n, row.difference.differing) == (0, 30, 0)
+
+
 def test_unscored_rows_of_mr_ben_did_not_fall() -> None:
     before = mr_ben([("s", "q1", False, False, True, True), ("s", "q2", False, False, True, True)])
     after = mr_ben([("s", "q1", False, False, True, None), ("s", "q2", False, True, False, False)])
