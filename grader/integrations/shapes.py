@@ -95,7 +95,8 @@ def livecodebench(row: Row) -> dict[str, Any]:
     function = _mapping(row.get("metadata") or {}).get("func_name")
     if not function and any(case.get("testtype") == "functional" for case in cases):
         raise UsageError("its test cases call a function, but the row has no metadata with its func_name")
-    return converted | {"function": function} if function else converted
+    # Replies use names of typing as the starter code does, without an import.
+    return converted | {"function": function, "signature": row.get("starter_code") or ""} if function else converted
 
 
 def kodcode(row: Row) -> dict[str, Any]:

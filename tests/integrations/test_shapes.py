@@ -80,8 +80,9 @@ ROWS: dict[str, tuple[Callable[[Any], dict[str, Any]], Any, str]] = {
         {
             "public_test_cases": json.dumps([{"input": "1\n2", "output": "3", "testtype": "functional"}]),
             "metadata": json.dumps({"func_name": "add"}),
+            "starter_code": "class Solution:\n    def add(self, a: Optional[int], b: int) -> int:\n        ",
         },
-        "class Solution:\n    def add(self, a: int, b: int) -> int:\n        return a {} b",
+        "class Solution:\n    def add(self, a: Optional[int], b: int) -> int:\n        return a {} b",
     ),
     "KodCode": (
         shapes.kodcode,
