@@ -15,6 +15,7 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.integrations.rewards import get_pool, is_suspect, is_unscored
+from grader.predictions.layouts import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -68,14 +69,14 @@ async def reward_async(prompts: Sequence[Any], completions: Sequence[Completion]
 
 
 def text_of(completion: Completion) -> str:
-    """Return the model's last message. A completion is a text, or messages whose content is a text or parts."""
+    """Return the model's last message. A completion is a text, or messages whose content is a text or parts.
+
+    Messages are read as those of prediction files: parts with reasoning are no part of the reply.
+    """
     if isinstance(completion, str):
         return completion
-    replies = [message for message in completion if message.get("role", "assistant") == "assistant"]
-    content = replies[-1].get("content") if replies else ""
-    if isinstance(content, str) or content is None:
-        return content or ""
-    return "".join(part.get("text") or "" for part in content if isinstance(part, dict))
+    texts = texts_of(completion if isinstance(completion, dict) else list(completion))
+    return texts[-1] if texts else ""
 
 
 def _samples(completions: Sequence[Completion], columns: Mapping[str, Any], column: str) -> dict[int, tuple[str, str]]:

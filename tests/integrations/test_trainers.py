@@ -85,6 +85,26 @@ def test_completions_are_texts_or_messages_and_rows_without_a_task_get_none() ->
     assert trl.reward(**completions()) == EXPECTED
 
 
+REASONING = [{"type": "reasoning", "text": "It might be A."}, {"type": "text", "text": "B"}]
+
+
+@each(
+    ("completion", "text"),
+    [
+        ([{"role": "assistant", "content": REASONING}], "B"),
+        ([{"role": "assistant", "content": [{"type": "text", "text": line} for line in "AB"]}], "A\nB"),
+        ([{"role": "model", "content": "B"}, {"role": "tool", "content": "A"}], "B"),
+        (({"content": "B"},), "B"),
+        ({"role": "assistant", "content": "B"}, "B"),
+        ([{"role": "assistant", "content": "A"}, {"role": "assistant", "content": None}], ""),
+        ([{"role": "user", "content": "A"}], ""),
+        ([], ""),
+    ],
+)
+def test_messages_are_read_as_those_of_prediction_files(completion: Any, text: str) -> None:
+    assert trl.text_of(completion) == text
+
+
 def test_the_asynchronous_functions_are_seen_as_such_and_give_the_same() -> None:
     assert inspect.iscoroutinefunction(trl.reward_async)
     assert inspect.iscoroutinefunction(trl.AsyncReward(**OPTIONS).__call__)
