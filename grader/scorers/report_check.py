@@ -59,13 +59,19 @@ def _name(name: str, reading: str, group: str | None) -> str:
 def _is_same(written: Metric | None, recomputed: Metric | None) -> bool:
     if written is None or recomputed is None:
         return written is recomputed
-    if written.value is None or recomputed.value is None:
-        return written.value is recomputed.value and written.n == recomputed.n
-    return written.n == recomputed.n and math.isclose(written.value, recomputed.value, rel_tol=0, abs_tol=TOLERANCE)
+    if (written.n, written.value is None) != (recomputed.n, recomputed.value is None):
+        return False
+    # Gates are decided by the bounds, too.
+    numbers, numbers_of_samples = ([one.value or 0.0, *(one.bounds or ())] for one in (written, recomputed))
+    return len(numbers) == len(numbers_of_samples) and all(
+        math.isclose(number, of_samples, rel_tol=0, abs_tol=TOLERANCE)
+        for number, of_samples in zip(numbers, numbers_of_samples, strict=True)
+    )
 
 
 def _in_words(metric: Metric | None) -> str:
     if metric is None:
         return "none"
     value = "without a value" if metric.value is None else f"{metric.value:.4f}"
-    return f"{value} (n = {metric.n})"
+    bounds = f", between {metric.bounds[0]:.4f} and {metric.bounds[1]:.4f}" if metric.bounds else ""
+    return f"{value} (n = {metric.n}{bounds})"

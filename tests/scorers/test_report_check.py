@@ -53,7 +53,10 @@ def edited(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
 
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
-@pytest.mark.parametrize(("field", "value"), [("value", 500.0), ("value", None), ("n", -1), ("group", "category=else")])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("value", 500.0), ("value", None), ("n", -1), ("group", "category=else"), ("bounds", [0.0, 1.0])],
+)
 def test_an_edited_metric_is_named(results: Callable[[str], Path], benchmark: str, field: str, value: object) -> None:
     path = edited(results(benchmark), lambda made: made["metrics"][1].update({field: value}))
     metric = json.loads(path.read_text())["metrics"][1]
