@@ -28,7 +28,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "isinstance": isinstance, "issubclass": issubclass, "getattr": getattr, "setattr": setattr, "delattr": delattr,
     "len": len, "repr": repr, "format": format, "index": operator.index, "iter": _items, "next": next, "round": round,
     "reversed": lambda value: _items(reversed(value)), "copy": copy.copy, "deepcopy": copy.deepcopy,
-    "call": lambda value, *args, **kwargs: value(*args, **kwargs),
+    "call": lambda value, /, *args, **kwargs: value(*args, **kwargs),
     "enter": lambda value: type(value).__enter__(value),
     "exit": lambda value: bool(type(value).__exit__(value, None, None, None)),
 }  # fmt: skip

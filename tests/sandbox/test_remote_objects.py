@@ -60,6 +60,8 @@ class Stack:
         return Stack(self.items[::-1])
     def __call__(self, number):
         return self.items[number]
+    def named(_, *, self, target, cls):
+        return [self, target, cls]
     def __str__(self):
         return f"Stack{self.items}"
     def __repr__(self):
@@ -83,6 +85,7 @@ HONEST = {
     "sum in place": "s = Stack([1])\ns += Stack([2])\nassert s.items == [1, 2]",
     "arithmetic": "assert (3 * Stack([1])).items == [1, 1, 1]\nassert (-Stack([1, 2])).items == [2, 1]",
     "call": "assert Stack([4, 5])(1) == 5",
+    "named arguments": "s = Stack([8])\nassert s(number=0) == 8 and s.named(self=1, target=2, cls=3) == [1, 2, 3]",
     "instance": "s = Stack()\nassert isinstance(s, Stack) and type(s) is Stack and isinstance(s.copy(), Stack)",
     "identity": "s = Stack()\nassert s is s and s.push(1) is s and s.copy() is not s",
     "as a key": "s, t = Stack([1]), Stack([2])\nd = {s: 1, t: 2}\nassert d[s] == s.pop() and d[t] == t.pop()",
@@ -110,6 +113,16 @@ def test_a_method_call_is_recorded_with_its_arguments_but_no_comparison() -> Non
     calls = " ".join(phases.calls_of(phases.task(tests, STACK), SOLUTION)["calls"])
     assert "123" in calls
     assert not any(number in calls for number in ("456", "789", "321"))
+
+
+def test_a_static_method_answers_like_a_bound_one() -> None:
+    """It is the same object each time, and a bound one never."""
+    bound = "class Sum:\n    def of(self, a, b):\n        return a + b\n"
+    static = "class Sum:\n    @staticmethod\n    def of(a, b):\n        return a + b\n"
+    tests = "assert Sum().of(1, 2) == 3\ns = Sum()\nassert s.of(2, 2) == 4 and s.of(5, 0) == 5"
+    signature = bound.replace("return a + b", "pass")
+    assert phases.beside(static, tests, signature, bound) == phases.CONFIRMED
+    assert not confirmed(phases.beside(static.replace("+ b", "+ 2"), tests, signature, bound))
 
 
 LIAR = """

@@ -179,6 +179,11 @@ class Program(values.Context):
     def function(self, value: "Any") -> "tuple[str, Any]":
         return "function", self._object_number(value)
 
+    def forget_function(self, value: "Any") -> None:
+        """Let an answer that is a function have a new number: a bound method is always new, a static one never."""
+        if callable(value) and self.node_of(value) is None:
+            self._numbers.pop(id(value), None)
+
     def value_of(self, kind: str, content: "Any") -> "Any":
         if kind == "answer":
             return self.answers[content]
@@ -238,6 +243,7 @@ class Answerer:
             value = function(*args, **kwargs)
             if target_kind == "name":
                 self._program.note_class(target, value)
+            self._program.forget_function(value)
         except process.TimeoutException:
             # The program did not catch it, so it would not catch it officially either.
             os._exit(0)

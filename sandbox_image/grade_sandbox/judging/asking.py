@@ -234,7 +234,7 @@ class Asker(values.Context):
         except values.UnsendableError as error:
             self.refuse(f"the tests pass a value that cannot be serialized: {error}")
 
-    def ask(self, target: tuple[str, Any], *args: Any, **kwargs: Any) -> Any:
+    def ask(self, target: tuple[str, Any], /, *args: Any, **kwargs: Any) -> Any:
         """Make a call; return its value, or raise its exception.
 
         After the first UnconfirmedError, every call raises that one: tests that catch it must not go on.
@@ -388,7 +388,7 @@ class _SubstituteClass(type):
 
     __asker__: Asker
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, /, *args: Any, **kwargs: Any) -> Any:
         return cls.__asker__.ask(("name", cls.__name__), *args, **kwargs)
 
     def __getattr__(cls, name: str) -> Any:
@@ -423,7 +423,7 @@ class _SubstituteObject:
             raise AttributeError(name)
         return _operate("getattr", self, name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self.__asker__.ask(("op", "call"), self, *args, **kwargs)
 
     def __exit__(self, kind: object, *error: object) -> Any:
