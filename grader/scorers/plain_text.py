@@ -77,7 +77,7 @@ _LATEX = Pattern(
     r"|\\[()\[\],;:! ]|\\q?quad\b|\$"
 )
 _MARKUP = Pattern(
-    r"```[A-Za-z]*|`|\*+|(?<![^\W_])_+|_+(?![^\W_])|^[ \t]*(?:#{1,6}|>+)(?=[ \t])"
+    r"```(?:[A-Za-z]+(?=[ \t]*$))?|`|\*+|(?<![^\W_])_+|_+(?![^\W_])|^[ \t]*(?:#{1,6}|>+)(?=[ \t])"
     r"|</?(?:strong|em|br|p|div|span|center|h[1-6]|code|pre|mark|font|ul|ol|li)\b[^<>\n]{0,80}>",
     re.MULTILINE | re.IGNORECASE,
 )

@@ -49,6 +49,7 @@ def concluded(text: str, options: dict[str, str], question: str = "") -> str:
         *("$\\boxed{B}$", "\\boxed{\\text{(B) blue}}", "\\boxed{blue}", "\\[\\boxed{\\mathrm{B}}\\]", "\\text{B}"),
         *("<answer>B</answer>", "<answer>\nB. blue\n</answer>", "<answer>B", "<conclusion>b</conclusion>"),
         *("<letter>B</letter>", "answer = 'B'", "B (very sure)"),
+        *("```\nB\n```", "```text\nB\n```", "```B```", "```B. blue```", "The answer is ```B```"),
         *('{"answer": "B"}', "{'choice': 'B'}", '```json\n{"reason": "A is red", "answer": "B. blue"}\n```'),
         *("<think>A? No.</think>B", "A? hmm </think>\nB", "◁think▷A◁/think▷B", "<|begin_of_box|>B<|end_of_box|>"),
         "<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B",
