@@ -168,8 +168,8 @@ def _decide_threshold(
     metric = _metric_with_value(report, scorer, threshold.name, reading, threshold.group)
     if metric is None:
         return _decide_without_value(report, threshold, reading, gate, confident=confident)
-    unjudged = _unjudged_in_words(report, reading, threshold.group)
-    reason = f"it is {_format_beside(metric.number, threshold.value)}{_interval_in_words(metric)}{unjudged}"
+    left_out = _left_out_in_words(report, scorer, metric)
+    reason = f"it is {_format_beside(metric.number, threshold.value)}{_interval_in_words(metric)}{left_out}"
     group_samples = [sample for samples in in_group(report, threshold.group).values() for sample in samples]
     if reading == "careful" and (other_answers := other_answers_in_words(group_samples)):
         reason += f"; {other_answers}"
@@ -293,7 +293,8 @@ def _decide_max_drop(
     if same_outputs(baseline, report) and comparison.after >= comparison.before - ROUNDING:
         decide = partial(_decide_without_test, gate, margin)
     else:
-        decide = partial(_decide_by_interval, gate, _drop_reason(report, baseline, comparison, margin), margin)
+        reason = f"{_drop_reason(report, baseline, comparison, margin)}{_left_out_in_words(report, scorer, now)}"
+        decide = partial(_decide_by_interval, gate, reason, margin)
     bounds = f"{_bounds_in_words(now)}{_bounds_in_words(before, ' before')}"
     worst, best = (
         _change_in_case(scorer, (baseline, before), (report, now), comparison, are_right=are_right)
@@ -468,11 +469,17 @@ def _interval_in_words(metric: Metric) -> str:
     return f" ({interval}n {metric.n})"
 
 
-def _unjudged_in_words(report: Report, reading: ReadingName, group: str | None) -> str:
-    """Return how many tasks of the group have no part in the value, because they are not judged; empty if none."""
-    tasks = in_group(report, group).values()
-    unjudged = sum(not is_judged(samples, reading) for samples in tasks)
-    return f"; {unjudged} of {len(tasks)} tasks are not judged" if unjudged else ""
+def _left_out_in_words(report: Report, scorer: AnyScorer, metric: Metric) -> str:
+    """Return how many tasks of the group have no part in the value: not judged, or too few samples; empty if none."""
+    tasks = in_group(report, metric.group)
+    unjudged = sum(not is_judged(samples, metric.reading) for samples in tasks.values())
+    values = scorer.observations(report, metric.name, metric.reading, metric.group) or {}
+    too_few = sum(
+        value is None and all(sample.reading(metric.reading).is_scored for sample in tasks[task])
+        for task, value in values.items()
+    )
+    parts = ((unjudged, "are not judged"), (too_few, "have too few samples for it"))
+    return "".join(f"; {number} of {len(tasks)} tasks {what}" for number, what in parts if number)
 
 
 def _worst_and_best(metric: Metric) -> tuple[float, float]:

@@ -104,6 +104,9 @@ def test_several_samples_have_their_mean_and_that_of_the_majority(tmp_path: Path
     report = graded("gsm8k", tmp_path, [{"qid": q, "predictions": p} for q, p in fewer.items()], protocol="gsm8k")
     (majority,) = [m for m in report.metrics if (m.name, m.reading) == ("maj@3", "official")]
     assert (majority.value, majority.n) == (100, 2), "question 1 has one sample, which is no majority of three"
+    for text in ("maj@3=50", "pass@3=50"):
+        (gate,) = decide_all(report, thresholds=[parse_fail_under(text)], reading="official")
+        assert gate.reason.endswith("n 2); 1 of 3 tasks have too few samples for it")
 
 
 @each(
