@@ -29,6 +29,9 @@ _OTHER_DATA = (
     "--data {} is not the data that was graded ({}). Grade again without --score-only; or leave out --data, to compute "
     "the metrics of the earlier verdicts again."
 )
+_CHANGED_DATA = (
+    "{}, or its [columns] in benchmark.toml, have changed since it was graded; grade again without --score-only."
+)
 
 
 class EarlierInputs(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,13 +77,20 @@ def read_earlier(source: Source, setup: Setup, observer: Observer, *, every_colu
     if file is None and path.is_file():
         file = read_predictions(path, made.fields)
     file, digest = _graded_predictions(file, run, setup)
-    if options.data is not None and made.data_digest is not None:
+    if made.data_digest is not None and (options.data is not None or _has_declared_file(setup, made.data)):
         if rows is None and file is not None:
             rows = rows_for(file, setup, every_column=every_column)
         rows = rows or setup.rows(ALL if every_column else None)
         if rows.digest != made.data_digest:
-            raise UsageError(_OTHER_DATA.format(options.data, made.data))
+            other = _CHANGED_DATA if options.data is None else _OTHER_DATA
+            raise UsageError(other.format(options.data or made.data, made.data))
     return EarlierInputs(setup=setup, run=run, file=file, rows=rows, stem=stem, digest=digest)
+
+
+def _has_declared_file(setup: Setup, name: str | None) -> bool:
+    """Whether a file of this name is beside the declaration, as the data of the split."""
+    data = setup.declared.splits[setup.split].data
+    return bool(data) and Path(data).name == name and (Path(setup.declared.folder) / data).exists()
 
 
 def _path(source: Source) -> Path:

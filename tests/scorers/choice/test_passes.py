@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from grader.errors import InputError, UsageError
@@ -9,7 +10,7 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.scorers.choice.metrics import facts_of
-from tests.own import own
+from tests.own import TEXTS, own
 from tests.scorers.choice.made import answers, overall, predictions, rolled, row, run, table
 
 
@@ -89,6 +90,26 @@ def test_other_data_cannot_be_scored_with_the_verdicts_of_an_earlier_run(tmp_pat
     corrected = table(tmp_path / "corrected.tsv", rolled(1, "red|blue", "B"))
     with pytest.raises(UsageError, match=r"corrected\.tsv is not the data that was graded \(q\.tsv\)"):
         grade(path, Options(benchmark="mmbench", data=corrected, score_only=True), Silent())
+
+
+def test_data_beside_the_declaration_that_has_changed_cannot_be_scored_with_the_verdicts_of_an_earlier_run(
+    tmp_path: Path,
+) -> None:
+    question = {"id": "q", "question": "Which?", "answer": "red"}
+    path = own(tmp_path, TEXTS, [question], {"q": ["red"]})
+    given = Options(benchmark=str(tmp_path))
+    again = msgspec.structs.replace(given, score_only=True)
+    first = grade(path, given, Silent())
+    first.write()
+    assert grade(path, again, Silent()).report == first.report
+    own(tmp_path, TEXTS, [{**question, "answer": "blue"}], {"q": ["red"]})
+    with pytest.raises(UsageError, match=r"rows\.jsonl, or its \[columns\] .* have changed since it was graded"):
+        grade(path, again, Silent())
+    (tmp_path / "rows.jsonl").rename(tmp_path / "other.jsonl")
+    graded = grade(path, msgspec.structs.replace(given, data=tmp_path / "other.jsonl"), Silent())
+    graded.write()
+    own(tmp_path, TEXTS, [question], {"q": ["red"]})
+    assert grade(path, again, Silent()).report == graded.report, "the verdicts are not those of the declared data"
 
 
 def test_passes_that_the_data_lacks_repeats_or_mixes_up_are_noted(tmp_path: Path) -> None:
