@@ -16,6 +16,7 @@ from grader.data.hub import offline
 from grader.data.images import Images, Picture, folder_of
 from grader.data.tables import ALL
 from grader.errors import DataUnavailableError, GradeError, first_line
+from grader.files.user_files import real_path
 from grader.scorers.registry import scorer_of
 from grader.scorers.rows import rows_of, tasks_of
 from grader.task import Task
@@ -152,7 +153,11 @@ def _read_rows(
     report: Report, benchmark: Benchmark, scorer: AnyScorer, path: Path | None, file: PredictionFile | None = None
 ) -> Rows:
     """Read the rows as grading does, but with every column. They may be in the predictions, a file, or on the hub."""
-    if path is None and file is not None and report.provenance.data_is_carried:
+    # As in grading, the file can be named as its own data.
+    is_own_data = path is None or (
+        file is not None and file.path is not None and real_path(path) == real_path(file.path)
+    )
+    if is_own_data and file is not None and report.provenance.data_is_carried:
         carried_rows = scorer.load_scorer_rows(benchmark, report.split, file)
         if carried_rows is not None:
             return carried_rows

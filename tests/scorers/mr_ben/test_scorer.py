@@ -12,6 +12,7 @@ from grader.decisions.comparison import compare
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
+from grader.reports.material import files_of_results
 from grader.results import READINGS, JudgeProvenance
 from grader.scorers.mr_ben.facts import facts_of
 from grader.scorers.mr_ben.scorer import MrScore
@@ -171,6 +172,9 @@ def test_an_official_result_file_is_rescored_by_itself(tmp_path: Path) -> None:
     assert (report.provenance.data, report.provenance.data_is_carried) == ("run.json", True)
     again = grade(path, Options(benchmark="mr-ben", score_only=True), Silent()).report
     assert (again.metrics, again.samples) == (report.metrics, report.samples)
+    for data in (None, path):
+        material = files_of_results(tmp_path / "run_results.json", report, data=data, predictions=path).material()
+        assert (len(material.tasks), material.gaps) == (len(report.samples), [])
 
 
 @pytest.mark.parametrize("raw", ["", None])
