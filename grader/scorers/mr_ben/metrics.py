@@ -173,17 +173,21 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
 def _row_metrics(
     row: _Row, intervals: Mapping[tuple[str | None, str], Interval], reading: ReadingName
 ) -> Iterator[Metric]:
-    """Yield a row's metrics in percent, with intervals, and last its parse rate."""
+    """Yield a row's metrics in percent, with intervals, and last its parse rate. A value is never outside its bounds.
+
+    It would be, for example, if all rows of a subject are lost and have the same gold verdict: its MCC is 0 anyway.
+    """
     group = None if row.subject is None else f"{SUBJECT}={row.subject}"
     for name in mr_score.METRICS:
         low, high = getattr(row.low, name), getattr(row.high, name)
         interval, is_judged = intervals[row.subject, name], name not in row.not_judged
+        value = min(max(getattr(row.value, name), low), high)
         yield Metric(
             name=name,
             reading=reading,
             group=group,
-            value=getattr(row.value, name) if is_judged else None,
-            ci95=(interval.low, interval.high) if is_judged else None,
+            value=value if is_judged else None,
+            ci95=(min(interval.low, value), max(interval.high, value)) if is_judged else None,
             stderr=interval.stderr if is_judged else None,
             n=row.n,
             bounds=(low, high) if low != high else msgspec.UNSET,

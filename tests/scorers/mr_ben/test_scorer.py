@@ -72,6 +72,18 @@ def test_a_subject_of_which_nothing_is_scored_has_no_metrics_and_is_in_no_mean(t
     assert (compared.before, compared.after, compared.difference.n) == (50, 50, 4)
 
 
+def test_a_mean_over_subjects_is_never_outside_of_its_bounds(tmp_path: Path) -> None:
+    """The MCC of correct solutions alone is 0, whatever the model says of them."""
+    data = folder(tmp_path / "data", math=MATH, physics=[row("p1")])
+    texts = RIGHT | {"p1/m": "Error code: 429 - rate limit"}
+    report = run(predictions(tmp_path, texts), data, judge_replies=replies(tmp_path, {"q2/m": YES}))
+    mean, math = (report.metric("mcc", "careful", group) for group in (None, "subject=math"))
+    assert mean is not None
+    assert math is not None
+    assert math.value == pytest.approx(57.735027)
+    assert (mean.value, mean.bounds) == (pytest.approx(57.735027 / 2), msgspec.UNSET)
+
+
 def test_all_metrics_and_counts_of_a_subject(tmp_path: Path) -> None:
     report = run_math(tmp_path, judged=YES)
     # tp 1, tn 2, fp 0, fn 1: mcc = 2 / sqrt(1 * 2 * 2 * 3)
