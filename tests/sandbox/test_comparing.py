@@ -51,6 +51,7 @@ def forged(*nodes: Any) -> str:
         ("numbers", "-0", "0", True),
         ("numbers", "5", "5.0", True),
         ("numbers", "0.00001", "1e-05", True),
+        ("numbers", "1e-05", "0.00001", True),
         ("near:1e-6", "007", "7", False),
         ("float:1e-6", "1e-5", "0.00001", True),
         ("float:1e-6", "1e400", "1e401", False),

@@ -201,7 +201,7 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         signature_text=signature,
         tests=tests,
         signature=_with_setup(full_signature, _setup_for_programs(setup)),
-        names_to_define=(function,) if function else names_to_define(tests, signature),
+        names_to_define=(function, "Solution") if function else names_to_define(tests, signature),
         solution=solution,
         cases=cases,
         cpu_seconds=_parse_seconds(row.get(columns.timeout or "")),

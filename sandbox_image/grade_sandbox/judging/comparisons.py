@@ -100,8 +100,8 @@ def _are_numbers(*texts: str) -> bool:
     return all(map(_NUMBER.fullmatch, texts))
 
 
-_POSSIBLE_CODE = re.compile(r"[+-]?0[0-9]|.*[eE]")
-"""What may be a text of digits and not a number: a leading zero (a PIN), an exponent (hexadecimal)."""
+_POSSIBLE_CODE = re.compile(r"[+-]?0[0-9]|.*[eE][0-9]")
+"""What may be a text of digits and not a number: a leading zero (a PIN), an exponent without a sign (hexadecimal)."""
 
 
 def _is_equal(expected: str, printed: str) -> bool:

@@ -11,6 +11,7 @@ from grader.data.load import load
 from grader.data.tables import Rows
 from grader.errors import InputError
 from grader.scorers import declarations
+from grader.scorers.execution.assembly import assemble
 from grader.scorers.execution.phases import limits_of
 from grader.scorers.execution.tasks import read_tasks
 from grader.task import Block
@@ -86,6 +87,21 @@ def test_every_limit_of_a_task_is_read_from_its_column(tmp_path: Path) -> None:
 def test_a_skeleton_that_is_not_python_leaves_the_task_without_one() -> None:
     (task,) = read_tasks(rows(ROW | {"function_signature": "def solution(a):\n    “doc”"}), HUMANEVAL_V).values()
     assert (task.signature_text, task.broken, task.names_to_define) == ("", "", ("solution",))
+
+
+@pytest.mark.parametrize("between", ["", "Imports:\n```python\nimport math\n```\nThen:\n"])
+def test_a_method_of_solution_is_found_where_no_signature_asks_for_it(between: str) -> None:
+    """As in rows of APPS and TACO: only the function's name is given."""
+    columns = msgspec.structs.replace(
+        HUMANEVAL_V.columns, tests=None, signature=None, inputs="i", outputs="o", function="f"
+    )
+    row = {"qid": "q1", "i": [[1]], "o": [2], "f": "next"}
+    (task,) = read_tasks(rows(row), msgspec.structs.replace(HUMANEVAL_V, columns=columns)).values()
+    method = "class Solution:\n    def next(self, x):\n        return math.floor(x) + 1\n"
+    reply = f"A draft:\n```python\nx = 1\n```\n{between}```python\n{method}```\n"
+    program = assemble(reply, "", "plain", task.names_to_define, prelude="")
+    assert program.completion == method
+    assert (program.recovered_completion or "").startswith("import math") is bool(between)
 
 
 def test_what_belongs_to_the_question_is_shown_and_the_tests_are_closed() -> None:
