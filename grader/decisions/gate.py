@@ -175,9 +175,13 @@ def _decide_threshold(
         reason += f"; {other_answers}"
     if 0 < threshold.value <= 1:
         reason += f"; values are percentages, so this threshold is {threshold.value:.10g} of 100"
-    decide = partial(_decide_by_test if confident else _decide_by_value, threshold, gate, reason)
-    worst, best = (_metric_in_case(report, scorer, metric, are_right=are_right) for are_right in (False, True))
-    return _worst_or_best(decide(*worst), decide(*best), [report], _bounds_in_words(metric))
+    if confident:
+        cases = (_metric_in_case(report, scorer, metric, are_right=are_right) for are_right in (False, True))
+        worst, best = (_decide_by_test(threshold, gate, reason, *case) for case in cases)
+    else:
+        states = (_state(value, threshold) for value in _worst_and_best(metric))
+        worst, best = (GateResult(gate=gate, state=state, reason=reason) for state in states)
+    return _worst_or_best(worst, best, [report], _bounds_in_words(metric))
 
 
 def _decide_without_value(
@@ -227,10 +231,6 @@ def _in_case(report: Report, scorer: AnyScorer, metric: Metric, *, are_right: bo
     found = in_case.metric(metric.name, metric.reading, metric.group)
     is_at_bound = found is not None and abs(found.number - _worst_and_best(metric)[are_right]) < ROUNDING
     return in_case if is_at_bound else None
-
-
-def _decide_by_value(threshold: FailUnder, gate: str, reason: str, metric: Metric, shift: float) -> GateResult:
-    return GateResult(gate=gate, state=_state(metric.number + shift, threshold), reason=reason)
 
 
 def _decide_by_test(threshold: FailUnder, gate: str, reason: str, metric: Metric, shift: float) -> GateResult:
