@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import UsageError
+from grader.scorers.oddities import FILTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,10 +78,19 @@ def _grading_conditions(before: Report, after: Report) -> Iterator[tuple[str, st
     """Yield (condition, before, after) of the grading; an empty text means unknown."""
     yield "judge of programs, version", _judge_version(before), _judge_version(after)
     yield "grade's version", before.provenance.grade, after.provenance.grade
+    # In the official reading, each filter of a log of lm-evaluation-harness is another rule.
+    yield "filters of the log", _filters(before), _filters(after)
     part_before, part_after = (
         f"{report.part.n} of {report.part.of}" if report.part else "all" for report in (before, after)
     )
     yield "part of the benchmark", part_before, part_after
+
+
+def _filters(report: Report) -> str:
+    """Return the filters that made the graded texts, sorted; empty if there is none."""
+    prefix = f"{FILTER}="
+    names = {name for sample in report.samples for name in sample.group_names() if name.startswith(prefix)}
+    return ", ".join(sorted(name.removeprefix(prefix) for name in names))
 
 
 def _judge_conditions(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:

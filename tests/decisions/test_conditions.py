@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from grader.decisions.comparison import compare
@@ -47,6 +48,23 @@ def _report(right: int = 8, part: Part | None = None, **made: Any) -> Report:
         part=part,
         provenance=Provenance(**{"data_digest": "d", "predictions_digest": str(right), **made}),
     )
+
+
+def _filtered(*names: str) -> Report:
+    """A run of ten questions, whose replies were read by these filters of a log."""
+    made = _report()
+    samples = [
+        msgspec.structs.replace(one, sample=number, groups={"filter": name})
+        for one in made.samples
+        for number, name in enumerate(names)
+    ]
+    return msgspec.structs.replace(made, samples=samples)
+
+
+def test_other_filters_of_a_log_are_named() -> None:
+    found = in_words(differences(_filtered("strict"), _filtered("strict", "flexible")))
+    assert found == "filters of the log strict and flexible, strict"
+    assert differences(_report(), _filtered("strict")) == differences(_filtered("strict"), _filtered("strict")) == []
 
 
 def _sandbox(**fields: Any) -> SandboxProvenance:
