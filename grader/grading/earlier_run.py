@@ -15,7 +15,7 @@ from grader.grading.tasks import rows_for
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint, have_digest
-from grader.results import Provenance
+from grader.results import Part, Provenance
 from grader.results.file import read_report
 from grader.results.names import path_beside, results_path, stem_in
 from grader.scorers.interface import EarlierRun
@@ -44,6 +44,8 @@ class EarlierInputs(msgspec.Struct, frozen=True, kw_only=True):
     """The predictions; None if their file is gone: the results are enough."""
     rows: Rows | None
     """The data's rows; None: nothing needed them."""
+    part: Part | None
+    """Which part of the data the options choose; None: all."""
     stem: Path
     """The beginning of the paths of the files to write."""
     digest: str | None
@@ -84,7 +86,7 @@ def read_earlier(source: Source, setup: Setup, observer: Observer, *, every_colu
         if rows.digest != made.data_digest:
             other = _CHANGED_DATA if options.data is None else _OTHER_DATA
             raise UsageError(other.format(options.data or made.data, made.data))
-    return EarlierInputs(setup=setup, run=run, file=file, rows=rows, stem=stem, digest=digest)
+    return EarlierInputs(setup=setup, run=run, file=file, rows=rows, part=part, stem=stem, digest=digest)
 
 
 def _has_declared_file(setup: Setup, name: str | None) -> bool:

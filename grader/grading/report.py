@@ -124,6 +124,7 @@ def _earlier_report(inputs: EarlierInputs, scored: ScorerOutput) -> Report:
         scorer=run.benchmark.scoring,
         split=run.split,
         protocol=run.protocol,
+        part=inputs.part,
         metrics=[],
         samples=[],
         provenance=Provenance(

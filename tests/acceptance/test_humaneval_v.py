@@ -77,6 +77,17 @@ class TestSample:
             again = grade(*words, *more)
             assert again.returncode == 0, again.stderr
 
+    def test_a_part_that_is_scored_again_from_its_executed_file_alone_is_a_part(self, graded):
+        path = graded
+        words = (path, *bundled.WORDS[:4], "--limit", "1", *BUBBLEWRAP)
+        assert grade(*words).returncode == 0
+        results = next(path.parent.glob("*_part-*_results.json"))
+        part = json.loads(results.read_text())["part"]
+        results.unlink()
+        assert grade(*words, "--score-only").returncode == 0
+        assert part["of"] == 8
+        assert json.loads(results.read_text())["part"] == part
+
     def test_an_executed_file_without_results_is_scored_for_a_file_of_positions(self, graded):
         path = graded
         path.with_name("predictions_results.json").unlink()
