@@ -92,7 +92,7 @@ def find_oddities(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]
             elif not text.strip():
                 empty += 1
     return Oddities(
-        filters=_filters_by_prediction(file),
+        filters=_filters_by_prediction(predictions, file),
         outputs={(r.qid, index): text for r in file.records for index, text in enumerate(r.outputs or ())},
         unfinished=frozenset(unfinished),
         broken=_broken_rows(tasks, predictions),
@@ -108,13 +108,19 @@ def _broken_rows(tasks: Mapping[str, Task], qids: Iterable[str]) -> dict[str, Br
     }
 
 
-def _filters_by_prediction(file: PredictionFile) -> dict[PredictionKey, str]:
-    """Return the filter of each prediction; with a single filter there is nothing to tell apart."""
+def _filters_by_prediction(predictions: Mapping[str, list[str]], file: PredictionFile) -> dict[PredictionKey, str]:
+    """Return the filter of each prediction; with a single filter there is nothing to tell apart.
+
+    A task without predictions counts in each filter's group, as its missing samples do elsewhere.
+    """
+    filters = {record.qid: record.filters for record in file.records if record.filters and record.qid in predictions}
+    if len({name for names in filters.values() for name in names}) < 2:
+        return {}
+    usual = max(filters.values(), key=len)
     return {
-        (record.qid, index): name
-        for record in file.records
-        if record.filters is not None and len(set(record.filters)) > 1
-        for index, name in enumerate(record.filters)
+        (qid, index): name
+        for qid, texts in predictions.items()
+        for index, name in enumerate(filters.get(qid, []) if texts else usual)
     }
 
 

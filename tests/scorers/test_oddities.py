@@ -284,6 +284,23 @@ def test_all_outputs_of_a_log_are_graded_where_its_filter_keeps_one(tmp_path: Pa
     ]
 
 
+def test_a_task_that_is_missing_in_a_log_of_two_filters_is_wrong_in_the_group_of_each(tmp_path: Path) -> None:
+    rows = [{"id": number, "question": f"Which is it, {number}?", "answer": "6"} for number in range(3)]
+    path = own(tmp_path, NUMBERS, rows, {})
+    made = {"strict": ["6", "6"], "flexible": ["6", "5"]}
+    logged = [
+        {"doc_id": number, "resps": [["The answer is 6."]], "filtered_resps": [text], "filter": name}
+        for name, texts in made.items()
+        for number, text in enumerate(texts)
+    ]
+    path.write_text("".join(json.dumps(record) + "\n" for record in logged))
+    report = grader.grade(path, benchmark=tmp_path, missing="wrong")
+    accuracies = {m.group: (m.value, m.n) for m in report.metrics if (m.name, m.reading) == ("accuracy", "official")}
+    assert accuracies == {
+        None: (50, 3), "filter=strict": (pytest.approx(200 / 3), 3), "filter=flexible": (pytest.approx(100 / 3), 3),
+    }  # fmt: skip
+
+
 def test_an_option_in_a_sentence_that_the_log_says_was_cut_off_is_no_answer(tmp_path: Path) -> None:
     texts = ("Let me think. Option B says", "ANSWER: B", "I compared them. It is B.")
     logged = [{"resps": [[text]], "filter": "none", "finish_reason": "length"} for text in texts]
