@@ -145,6 +145,8 @@ def _lazy_document(
         scorer_file=path_beside(graded.stem, ending) if ending and graded.stem is not None else None,
         data=command.setup.options.data,
         benchmark=command.setup.declared,
+        # A run that is scored again need not have read its data.
+        folders=[path.parent, Path()],
         # Without a page, the graded rows do not have every column.
         rows=graded.rows if has_page else None,
     )

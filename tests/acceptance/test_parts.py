@@ -74,6 +74,13 @@ def test_score_only_checks_the_data_also_without_the_predictions(folder: Path) -
         assert (refused.returncode, problem in refused.stderr) == (2, True), refused.stderr
 
 
+def test_a_page_of_a_run_that_is_scored_again_has_the_data_beside_it_as_a_report_has(folder: Path) -> None:
+    assert _run(folder).returncode == 0
+    for words in (("predictions.json", "-b", "vstar", "--score-only"), ("report", "predictions_results.json")):
+        made = grade(*words, "-o", "page.html", cwd=folder)
+        assert (made.returncode, "does not show" in made.stderr) == (0, False), made.stderr
+
+
 @pytest.mark.parametrize("predictions", ["{", None])
 def test_score_only_without_results_says_so_whatever_lies_beside(folder: Path, predictions: str | None) -> None:
     (folder / "predictions").write_text("another file")
