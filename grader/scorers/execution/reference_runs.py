@@ -26,6 +26,8 @@ _VARYING_NAMES = _HASHING | {
 """Names that give access to hash values, addresses, random numbers, files, or to other names."""
 _SET_OPERATORS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
 """The operations on the keys or items of a dictionary that make a set. `operator` has functions for them."""
+_CLOCK = {"now", "utcnow", "today", "localtime", "gmtime", "ctime", "asctime", "time"}
+"""Functions that tell what time it is."""
 
 
 def reference_candidates(
@@ -56,6 +58,13 @@ def can_vary(source: str, calls: Iterable[str]) -> bool:
         or _has_node(nodes, ast.ClassDef)  # its objects have addresses, which their texts and hash values show
         or any(map(has_sets, calls))
     )
+
+
+def asks_for_time(tests: str) -> bool:
+    """Whether tests may ask what time it is. Then answers of another second may not be what they expect."""
+    if not any(f"{name}(" in tests for name in _CLOCK):  # a test that is cheaper than the next one
+        return False
+    return not _CLOCK.isdisjoint(_names(node.func for node in _nodes(tests) if isinstance(node, ast.Call)))
 
 
 def _nodes(source: str) -> list[ast.AST]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import sleep
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,7 +14,7 @@ from grader.sandbox.answer import NOTHING_DONE, Answers, Executed, Judgement, Li
 from grader.scorers.execution import jobs
 from grader.scorers.execution.answering import AnswerRequest
 from grader.scorers.execution.candidate import Verdict
-from grader.scorers.execution.reference_runs import reference_candidates
+from grader.scorers.execution.reference_runs import asks_for_time, reference_candidates
 from grader.scorers.execution.states import NOTHING_TO_COMPARE, Judgeable, NotJudgeable, NotPrepared, State
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from grader.scorers.execution.spool import StoredAnswers
 
 NOT_APART = "the reference solution passes in one process with its tests, but not apart from them"
+TIME = "without a reference solution, the tests ask what time it is"
+SECOND = 1.1
+"""After so many seconds, a clock shows another second."""
 UNFINISHED = "recording the calls of its tests did not finish"
 MEMORY = "it needs more memory than the limit, so give more with --memory"
 FEW_ANSWERS = 64
@@ -107,6 +111,8 @@ class TestedTasks:
             return NotJudgeable(recorded.refused)
         if not recorded.expected:
             return Judgeable(recorded.calls, recorded.names)
+        if asks_for_time(self._tasks[qid].tests):
+            return NotJudgeable(TIME)
         first_message = values.hello(self._tasks[qid].signature.required)
         messages = "\n".join([first_message, *recorded.expected]).encode()
         stored = self._states.spool.put(f"expected {qid}", Answers(evidence=NOTHING_DONE, transcript=messages))
@@ -126,6 +132,9 @@ class TestedTasks:
         references = {qid: self._reference_candidates(qid, state) for qid, state in states.items()}
         candidates = [candidate for task_references in references.values() for candidate in task_references]
         self._collector.collect("running references", [self._answer_request(c, states[c.qid]) for c in candidates])
+        if any(asks_for_time(self._tasks[qid].tests) for qid in states):
+            # Between a program's answers and their judge there may be any time, so the reference must pass so, too.
+            sleep(SECOND)
         verdicts = self._judge(candidates, states)
         return {qid: self._state_from_verdicts(states[qid], runs, verdicts) for qid, runs in references.items()}
 

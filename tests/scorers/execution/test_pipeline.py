@@ -13,6 +13,7 @@ from grader.results import Outcome, Reading
 from grader.sandbox import values
 from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
+from grader.scorers.execution import tested_tasks
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.inputs.cases import Cases
@@ -157,6 +158,29 @@ def test_a_task_whose_reference_solution_passes_only_officially_is_not_judged(po
         None,
     )
     assert pool.kinds == ["record", "answer", "judge", "run"]
+
+
+NOW = "import datetime\nassert solution(1) == datetime.datetime.now().second"
+
+
+@pytest.mark.parametrize(
+    ("tests", "solution", "waits", "not_judged"),
+    [
+        (NOW, REFERENCE, 1, {}),
+        (NOW, None, 0, {"plain": "without a reference solution, the tests ask what time it is"}),
+        ("import time\ntime.sleep(0)\nassert solution(1) == 1", REFERENCE, 0, {}),
+        ("assert solution('now()') == 1", None, 0, {}),
+    ],
+)
+def test_answers_of_a_reference_are_judged_a_second_later_if_the_tests_ask_what_time_it_is(
+    pool: Scripted, monkeypatch: pytest.MonkeyPatch, tests: str, solution: str | None, waits: int, not_judged: Any
+) -> None:
+    """Else a task is judged whose programs pass or fail by when they are judged."""
+    waited: list[float] = []
+    monkeypatch.setattr(tested_tasks, "sleep", waited.append)
+    pipeline, _ = confirm(pool, "aaa", solution=solution, tests=tests)
+    assert waited == [tested_tasks.SECOND] * waits
+    assert pipeline.states.reasons(NotJudgeable) == not_judged
 
 
 def test_a_reference_solution_that_fails_both_ways_is_none(pool: Scripted) -> None:
