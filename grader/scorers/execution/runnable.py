@@ -52,7 +52,8 @@ def _runnable_script(tests: str, entry_point: str, program: str) -> str:
     if has_check:
         calls = [f"check({_only_function(program)})"]
     else:
-        calls = [call for node in body for call in _test_calls(node)] or _calls_in_main_guards(body)
+        test_cases = _test_case_names(body)
+        calls = [call for node in body for call in _test_calls(node, test_cases)] or _calls_in_main_guards(body)
     if calls:
         return "\n".join([_script([node for node in needed if not _is_runner_call_or_main_guard(node)]), *calls, ""])
     if has_calls(node for node in body if not isinstance(node, _DEFINITIONS)):
@@ -122,12 +123,27 @@ class _WithoutImports(ast.NodeTransformer):
         return (tree_from("\n".join(names)).body or ast.Pass()) if _is_program_import(node) else node
 
 
-def _test_calls(node: ast.stmt) -> list[str]:
+def _test_case_names(body: list[ast.stmt]) -> set[str]:
+    """Return the names of the classes that derive from unittest's, also by way of another one."""
+    names: set[str] = set()
+    for node in body:
+        bases = map(ast.unparse, node.bases) if isinstance(node, ast.ClassDef) else ()
+        if isinstance(node, ast.ClassDef) and any(base.endswith("TestCase") or base in names for base in bases):
+            names.add(node.name)
+    return names
+
+
+def _test_calls(node: ast.stmt, test_cases: set[str]) -> list[str]:
     """Return the calls of the tests that a statement defines, as pytest or unittest makes them."""
     if isinstance(node, _FUNCTIONS):
         return _pytest_calls(node)
-    if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("TestCase") for base in node.bases):
+    if not isinstance(node, ast.ClassDef):
+        return []
+    if node.name in test_cases:
         return [f"__import__('unittest').defaultTestLoader.loadTestsFromTestCase({node.name}).debug()"]
+    has_tests = any(isinstance(part, _FUNCTIONS) and part.name.startswith("test") for part in node.body)
+    if node.name.startswith("Test") and has_tests:
+        raise BadRowError(f"its test class {node.name} needs pytest")
     return []
 
 

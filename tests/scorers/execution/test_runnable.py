@@ -29,6 +29,8 @@ FORMS = {
     "random.seed(0)\nLIMIT: int = 3\n" + UNITTEST,
     "unittest, started": UNITTEST + "\nunittest.main()\n",
     "unittest, started if it is the main module": UNITTEST + "\nif __name__ == '__main__':\n    unittest.main()\n",
+    "unittest, derived": UNITTEST.replace("test_", "check_")
+    + "\nclass More(Cases):\n    def test_twice(self):\n        self.check_twice()\n",
     "pytest": "import pytest\nfrom solution import twice\ndef test_twice():\n    assert twice(2) == 4\n",
     "coroutines": "async def test_twice():\n    assert twice(2) == 4\n",
     "a patch gives the parameters": "from unittest.mock import patch\n\n@patch('builtins.print')\n"
@@ -93,7 +95,8 @@ def test_long_tests_are_called_too() -> None:
         ("def test_it(tmp_path): pass", "test test_it needs pytest"),
         ("import pytest\n@pytest.mark.parametrize('x', [1])\ndef test_it(x): pass", "test test_it needs pytest"),
         ("def check(candidate): pass", "entry_point"),
-        ("class TestTwice:\n    def test_it(self):\n        assert twice(2) == 4", "call nothing"),
+        ("class TestTwice:\n    def test_it(self):\n        assert twice(2) == 4", "class TestTwice needs pytest"),
+        ("def test_it(): pass\nclass TestTwice:\n    def test_it(self): pass", "class TestTwice needs pytest"),
         ("import math\nX = 1\ndef run(): pass", "call nothing"),
         ("from solution import twice", "call nothing"),
         ("# the tests are elsewhere", "call nothing"),
