@@ -14,6 +14,8 @@ from grader.predictions.recorded_task import RecordedTask, recorded_task_of, tas
 from grader.scorers.choice.items import options_in
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from grader.benchmark import Benchmark
     from grader.data.tables import Row
     from grader.predictions.file import PredictionFile, PredictionRecord
@@ -43,8 +45,12 @@ def carried_rows(
     if sum(not is_complete for _, is_complete in pairs) > BROKEN_SHARE * len(pairs):
         return None
     rows = [row for row, _ in pairs]
-    digest = hashlib.sha256(msgspec.json.encode(rows, enc_hook=str)).hexdigest()[:16]
-    return Rows(rows=rows, origin=f"{file.name} (its own questions)", digest=digest, is_carried=True)
+    return Rows(rows=rows, origin=f"{file.name} (its own questions)", digest=digest_of(rows), is_carried=True)
+
+
+def digest_of(rows: Iterable[Mapping[str, object]]) -> str:
+    """Return a hash of carried rows in any order: tools log the same tasks as their answers come."""
+    return hashlib.sha256(b"\n".join(sorted(msgspec.json.encode(row, enc_hook=str) for row in rows))).hexdigest()[:16]
 
 
 def _row_with_options_in_question(

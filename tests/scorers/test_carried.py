@@ -4,6 +4,7 @@ from typing import Any
 
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.scorers import declarations
+from grader.scorers.carried import digest_of
 from grader.scorers.choice.items import items_from
 from grader.scorers.registry import scorer
 from tests.tables import each
@@ -27,6 +28,11 @@ def test_a_vlmevalkit_table_carries_its_questions() -> None:
     assert found.is_carried
     assert found.origin == "model.xlsx (its own questions)"
     assert [item.options for item in items_from(found, MMBENCH, "dev-en").values()] == [{"A": "x", "B": "3"}]
+
+
+def test_the_order_of_the_questions_does_not_make_them_other_data() -> None:
+    rows = [{"index": str(n), "question": f"{n}?", "A": "x", "B": 3, "answer": "A"} for n in range(3)]
+    assert digest_of(rows) == digest_of(rows[::-1]) != digest_of([*rows[:2], {**rows[2], "answer": "B"}])
 
 
 def test_a_table_of_yes_and_no_carries_its_questions_too() -> None:

@@ -19,6 +19,7 @@ from grader.files.json_records import JsonText, Problems
 from grader.files.json_text import problem_lines
 from grader.predictions.layouts import row_qids
 from grader.results import Note
+from grader.scorers.carried import digest_of
 from grader.scorers.mr_ben.mr_score import Weights
 from grader.scorers.mr_ben.official import Parser
 from grader.scorers.mr_ben.prompts import CODING
@@ -153,8 +154,7 @@ def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows
     ]
     if problems:
         raise InputError(problem_lines(problems))
-    digest = hashlib.sha256(msgspec.json.encode(rows)).hexdigest()[:16]
-    return Rows(rows=rows, origin=origin, digest=digest, is_carried=True)
+    return Rows(rows=rows, origin=origin, digest=digest_of(rows), is_carried=True)
 
 
 def _subject_files(place: Path, subjects: list[str]) -> list[Path]:
