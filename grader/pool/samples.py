@@ -92,7 +92,9 @@ class TaskRegistry:
         default_id: dict[str, Any] = {self._declared.columns.id: "the sample's row"}
         try:
             row = default_id | msgspec.json.decode(data, type=dict)
-            tasks = self._scorer.tasks(self._declared, self._split, Rows(rows=[row], origin="task", digest=""))
+            tasks = self._scorer.tasks(
+                self._declared, self._split, Rows(rows=[row], origin="task", digest="", is_apart=True)
+            )
         except (GradeError, msgspec.MsgspecError) as error:
             advice = "grader.integrations.shapes converts the rows of many data sets into tasks"
             raise UsageError(f"its row is not a task: {error} ({advice})") from None

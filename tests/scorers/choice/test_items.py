@@ -8,14 +8,14 @@ import msgspec
 import pytest
 
 from grader.data.tables import Rows, cell
-from grader.errors import GradeError
+from grader.errors import GradeError, InputError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.scorers import declarations
 from grader.scorers.choice.declaration import ChoiceBenchmark, Shuffled
 from grader.scorers.choice.facts import ChoiceFacts
-from grader.scorers.choice.items import Item, items_from, options_in
+from grader.scorers.choice.items import Item, items_from, options_in, with_options_in_drawn_order
 from grader.scorers.choice.metrics import facts_of
 from grader.scorers.choice.replies import LARGE, read_replies, sample_of
 from tests.observers import Noting
@@ -177,6 +177,9 @@ def test_shuffled_options_have_the_order_that_a_seed_gives() -> None:
         ("D", "312r"),
         ("C", "23r1"),
     ]
+    apart = Rows(rows=rows[2:], origin="task", digest="", is_apart=True)
+    with pytest.raises(InputError, match="the order of its options depends on the rows before it"):
+        with_options_in_drawn_order(apart, declared)
 
 
 @each("gold", ["AC", "CA", "A, C", "(A) and (C)", ["A", "C"]])
