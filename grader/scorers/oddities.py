@@ -49,9 +49,14 @@ def with_oddities(samples: Iterable[SampleResult], oddities: Oddities) -> list[S
 
     The careful reading changes: a reply to a broken row is not judged, a server failure is unscored, and a sentence
     that was cut off is no answer. The official reading stays, because its scorer reads any text; a row without a gold
-    answer is wrong in it. Samples that the careful reading does not judge come back as they are.
+    answer is wrong in it. Samples that the careful reading does not judge only get their filter.
     """
     return [_with_oddities(sample, oddities) for sample in samples]
+
+
+def have_filters(samples: Iterable[SampleResult]) -> bool:
+    """Whether several filters of a log made the samples of a task: they read one output, so they are one sample."""
+    return any(isinstance(sample.groups, Mapping) and FILTER in sample.groups for sample in samples)
 
 
 def _with_oddities(sample: SampleResult, oddities: Oddities) -> SampleResult:
@@ -60,11 +65,11 @@ def _with_oddities(sample: SampleResult, oddities: Oddities) -> SampleResult:
     For a broken row or a server failure, nothing else is added.
     """
     key = sample.qid, sample.sample
-    if sample.careful.outcome is Outcome.NOT_JUDGED:
-        return sample
     if key in oddities.filters:
         groups = sample.groups if isinstance(sample.groups, Mapping) else {}
         sample = msgspec.structs.replace(sample, groups={**groups, FILTER: oddities.filters[key]})
+    if sample.careful.outcome is Outcome.NOT_JUDGED:
+        return sample
     broken = oddities.broken.get(sample.qid)
     if broken is not None:
         return _with_broken_row(sample, broken)

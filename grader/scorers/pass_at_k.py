@@ -6,15 +6,13 @@ from functools import partial
 from math import comb
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from grader.errors import UsageError
 from grader.results.groups import by_observation
 from grader.scorers.means import Observation, metric_rows
-from grader.scorers.oddities import FILTER
+from grader.scorers.oddities import have_filters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from grader.results import Metric, ReadingName, SampleResult
     from grader.scorers.means import Observe
@@ -81,14 +79,9 @@ def _observe_tasks(samples: list[SampleResult], reading: ReadingName, name: str)
     return [task for task in tasks if task is not None]
 
 
-def _samples_per_task(samples: Iterable[SampleResult]) -> int:
+def _samples_per_task(samples: Sequence[SampleResult]) -> int:
     """Return the largest number of samples of a task; 1 if they are the texts of several filters of one sample."""
-    counts = [1]
-    for sample in samples:
-        if not isinstance(sample.groups, msgspec.UnsetType) and FILTER in sample.groups:
-            return 1
-        counts.append(sample.sample + 1)
-    return max(counts)
+    return 1 if have_filters(samples) else max((sample.sample + 1 for sample in samples), default=1)
 
 
 def pass_at_k_names(most_samples: int, ks: Sequence[int]) -> list[str]:

@@ -21,7 +21,7 @@ from grader.scorers.means import (
     rows_by_group,
     weight_observations,
 )
-from grader.scorers.oddities import FILTER
+from grader.scorers.oddities import have_filters
 from grader.scorers.pass_at_k import pass_at_k_rows
 
 if TYPE_CHECKING:
@@ -49,9 +49,7 @@ def metrics(samples: list[SampleResult], k_values: Sequence[int] = ()) -> list[M
     """Return all metrics; `k_values`: the numbers given with `-k`."""
     rows = _weighted_rows(samples, "accuracy", each_task)
     votes = max((sample.sample for sample in samples), default=0) + 1
-    # Several filters of a log read one output: their texts do not vote with each other.
-    has_filters = any(isinstance(sample.groups, Mapping) and FILTER in sample.groups for sample in samples)
-    if votes > 1 and not has_filters:
+    if votes > 1 and not have_filters(samples):
         rows += _weighted_rows(_with_samples(samples, votes), f"maj@{votes}", majority)
     rows += pass_at_k_rows(samples, k_values)
     yes_no = [sample for sample in samples if facts_of(sample).kind == "yes_no"]

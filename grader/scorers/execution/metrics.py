@@ -21,6 +21,7 @@ from grader.scorers.means import (
     metric,
     metric_without_value,
 )
+from grader.scorers.oddities import have_filters
 from grader.scorers.pass_at_k import task_pass_at_k
 from grader.statistics import intervals
 
@@ -222,7 +223,7 @@ def curve(report: Report) -> CurveBlock | None:
     tasks = list(by_observation(report.samples).values())
     max_scored = max((_scored_count(members, reading) for members in tasks for reading in READINGS), default=0)
     max_k = min(MAX_K, max_scored, *map(len, tasks))
-    if max_k < 2:
+    if max_k < 2 or have_filters(report.samples):
         return None
     ks = list(range(1, max_k + 1))
     official, careful = ([_point(tasks, k, reading) for k in ks] for reading in READINGS)

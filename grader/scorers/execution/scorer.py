@@ -29,7 +29,7 @@ from grader.scorers.interface import (
     missing_reading,
 )
 from grader.scorers.means import judged_samples
-from grader.scorers.oddities import BROKEN_ROW, CAUSES, with_families, with_oddities
+from grader.scorers.oddities import BROKEN_ROW, CAUSES, have_filters, with_families, with_oddities
 from grader.scorers.prompting import check_question, prompt_values, turn_from_template
 from grader.wording import counted
 
@@ -137,8 +137,8 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
             of_broken = [
                 sample for qid, texts in broken.items() for sample in _results_of_broken_task(run.tasks[qid], texts)
             ]
-            samples = with_oddities([*executions.samples, *of_broken], run.oddities)
-            samples += _results_of_missing_predictions(run, executions.not_judged)
+            missing = _results_of_missing_predictions(run, executions.not_judged)
+            samples = with_oddities([*executions.samples, *of_broken, *missing], run.oddities)
             samples = with_families(samples, run.tasks, run.benchmark.columns)
             metrics = pass_metrics.metrics(samples, ks, has_linter=protocol.lint)
 
@@ -178,7 +178,8 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         """Compute the metrics again, from the results file or an `_executed.json` of the official evaluator."""
         report = earlier.report
         samples = report.samples if report is not None else _read_executed_samples(earlier)
-        counts = Counter(sample.qid for sample in samples)
+        qids = [sample.qid for sample in samples]
+        counts = Counter(dict.fromkeys(qids) if have_filters(samples) else qids)
         protocol = earlier.benchmark.protocols[earlier.protocol]
         ks = pass_metrics.reported_ks(earlier.options.k, counts, protocol)
         # A results file keeps its own notes, which None says.
@@ -284,7 +285,12 @@ def _max_sample_count(run: Run[ExecutionBenchmark, CodeTask]) -> int:
 
 
 def _sample_counts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, int]:
-    """Return the number of samples of each task; a task without predictions gets as many failed ones as others have."""
+    """Return the number of samples of each task; a task without predictions gets as many failed ones as others have.
+
+    What several filters of a log made of one output is one sample.
+    """
+    if run.oddities.filters:
+        return dict.fromkeys(run.predictions, 1)
     max_count = _max_sample_count(run)
     return {qid: len(texts) or max_count for qid, texts in run.predictions.items()}
 
@@ -310,11 +316,17 @@ def _results_of_missing_predictions(
     """
     failed = missing_reading(Outcome.FAILED)
     for qid, texts in run.predictions.items():
+        task = run.tasks[qid]
         careful = not_judged_reading(not_judged_tasks[qid]) if qid in not_judged_tasks else failed
+        careful = _reading_of_broken_task(task) if task.broken else careful
         for number in range(0 if texts else _max_sample_count(run)):
             yield SampleResult(
-                qid=qid, sample=number, official=failed, careful=careful, groups=run.tasks[qid].groups or msgspec.UNSET
+                qid=qid, sample=number, official=failed, careful=careful, groups=task.groups or msgspec.UNSET
             )
+
+
+def _reading_of_broken_task(task: CodeTask) -> Reading:
+    return Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=task.broken, rule=BROKEN_ROW)
 
 
 def _results_of_broken_task(task: CodeTask, texts: Sequence[str]) -> Iterator[SampleResult]:
@@ -323,7 +335,7 @@ def _results_of_broken_task(task: CodeTask, texts: Sequence[str]) -> Iterator[Sa
     Officially, every program fails tests that are not Python. What the official evaluator makes of other broken rows is
     not known, so these samples are unscored.
     """
-    careful = Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=task.broken, rule=BROKEN_ROW)
+    careful = _reading_of_broken_task(task)
     official = msgspec.structs.replace(careful, outcome=Outcome.UNSCORED)
     if task.has_invalid_tests:
         official = msgspec.structs.replace(official, outcome=Outcome.ERROR, credit=0)
