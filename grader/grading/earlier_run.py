@@ -111,17 +111,16 @@ def _graded_predictions(
 
     Raises UsageError if they are not those that were graded.
     """
-    if run.report is not None:
-        digest = run.report.provenance.predictions_digest
-        qids = dict.fromkeys(sample.qid for sample in run.report.samples)
-    else:
+    report, graded = run.report, dict[str, list[str]]()
+    if report is None:
         # The samples come from the scorer's own file: beside the prediction file, or this file itself.
         scorer_file = path_beside(run.stem, setup.scorer.file_ending)
         graded_file = read_predictions(scorer_file) if scorer_file.is_file() else file
         graded = {} if graded_file is None else graded_file.predictions_by_qid
-        qids, digest = dict.fromkeys(graded), fingerprint(graded)
+    qids = dict.fromkeys(graded if report is None else (sample.qid for sample in report.samples))
     if file is not None and qids:
         file = file.with_task_ids(qids)
+    digest = fingerprint(graded) if report is None else report.provenance.predictions_digest
     if file is not None and digest is not None and qids and not have_digest(file.predictions_by_qid, qids, digest):
         raise UsageError(f"{run.path.name} has changed since it was graded; grade it again without --score-only.")
     return file, digest
