@@ -90,7 +90,7 @@ ROWS: dict[str, tuple[Callable[[Any], dict[str, Any]], Any, str]] = {
             "question_id": "Filter_1_I",
             "solution": ADD.format("+"),
             "test": "from solution import add\nimport pytest\n\ndef test_one():\n    assert add(1, 2) == 3\n\n"
-            "class TestMore:\n    def test_two(self):\n        assert add(4, 4) == 8\n",
+            "def test_two():\n    assert add(4, 4) == 8\n",
         },
         ADD,
     ),

@@ -232,10 +232,10 @@ def _has_inputs(row: Row, columns: ExecutionColumns) -> bool:
 
 
 def _test_script(row: Row, columns: ExecutionColumns) -> str:
-    """Return the tests as one script; a list of them follows its set-up code."""
+    """Return the tests as one script, after the set-up code."""
     tests, setup = _tests_and_setup(row, columns)
     if isinstance(tests, str):
-        return tests
+        return f"{setup}\n{tests}" if setup and tests.strip() else tests
     for number, test in enumerate(tests, 1):
         if not isinstance(test, str):
             raise BadRowError(f"column {columns.tests}: item {number} is not a text with an assertion")
@@ -243,7 +243,7 @@ def _test_script(row: Row, columns: ExecutionColumns) -> str:
 
 
 def _tests_and_setup(row: Row, columns: ExecutionColumns) -> tuple[str | list[Any], str]:
-    """Return the tests of a row, a script or a list of assertions; and the set-up code, which only a list has.
+    """Return the tests of a row, a script or a list of assertions; and the set-up code.
 
     The list may be JSON, and the set-up code a list of lines.
     """
@@ -253,7 +253,7 @@ def _tests_and_setup(row: Row, columns: ExecutionColumns) -> tuple[str | list[An
             tests = list(json.loads(tests))
     setup = row.get(columns.setup or "") or ""
     lines = setup if isinstance(setup, list) else [setup]
-    return tests, "" if isinstance(tests, str) else "\n".join(map(str, lines))
+    return tests, "\n".join(map(str, lines))
 
 
 def _setup_for_programs(setup: str) -> str:

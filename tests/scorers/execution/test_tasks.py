@@ -10,6 +10,7 @@ import pytest
 from grader.data.load import load
 from grader.data.tables import Rows
 from grader.errors import InputError
+from grader.pool.settings import ROWS_BENCHMARK
 from grader.scorers import declarations
 from grader.scorers.execution.assembly import assemble
 from grader.scorers.execution.phases import limits_of
@@ -112,6 +113,15 @@ def test_what_belongs_to_the_question_is_shown_and_the_tests_are_closed() -> Non
         ("code", "Tests", "assert solution(1)", False),
     ]
     assert made.blocks[2:] == (Block(kind="code", title="Reference solution", content="def solution(a): return 1"),)
+
+
+@pytest.mark.parametrize("tests", ["assert f(K) == 9", ["assert f(K) == 9"], '["assert f(K) == 9"]'])
+@pytest.mark.parametrize("setup", ["import math\nK = 3", ["import math", "K = 3"]])
+def test_set_up_code_stands_before_a_script_and_before_a_list(tests: object, setup: object) -> None:
+    declared: Any = declarations.load(str(ROWS_BENCHMARK))
+    task = read_tasks(rows({"qid": "q1", "tests": tests, "setup": setup}), declared)["q1"]
+    assert task.tests.strip() == "import math\nK = 3\nassert f(K) == 9"
+    assert task.signature.source.startswith("import math\n")
 
 
 def test_sanitized_mbpp_brings_its_imports_as_a_list(tmp_path: Path) -> None:
