@@ -179,7 +179,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         report = earlier.report
         samples = report.samples if report is not None else _read_executed_samples(earlier)
         qids = [sample.qid for sample in samples]
-        counts = Counter(dict.fromkeys(qids) if have_filters(samples) else qids)
+        counts = dict.fromkeys(qids, 1) if have_filters(samples) else Counter(qids)
         protocol = earlier.benchmark.protocols[earlier.protocol]
         ks = pass_metrics.reported_ks(earlier.options.k, counts, protocol)
         # A results file keeps its own notes, which None says.

@@ -32,7 +32,11 @@ def log(folder: Path) -> Path:
 
 @pytest.mark.bubblewrap
 def test_a_missing_task_fails_for_each_filter_and_one_whose_row_is_broken_is_not_judged(tmp_path: Path) -> None:
-    report = grader.grade(log(tmp_path), benchmark=tmp_path, missing="wrong", sandbox="bubblewrap")
+    path = log(tmp_path)
+    report = grader.grade(path, benchmark=tmp_path, missing="wrong", sandbox="bubblewrap", write=True)
+    assert grader.grade(path, benchmark=tmp_path, score_only=True).metrics == report.metrics
+    with pytest.raises(UsageError, match="pass@2 needs at least 2 samples of every task"):
+        grader.grade(path, benchmark=tmp_path, score_only=True, k=2)
     values = {(m.reading, m.group): (m.value, m.n) for m in report.metrics if m.name == "pass@1"}
     passes = {"filter=first": 100, "filter=last": 0, None: 50}
     assert values == {
