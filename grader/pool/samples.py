@@ -91,7 +91,9 @@ class TaskRegistry:
         # A row needs no id. This one is only for messages, since `_add` gives the task its name.
         default_id: dict[str, Any] = {self._declared.columns.id: "the sample's row"}
         try:
-            row = default_id | msgspec.json.decode(data, type=dict)
+            row = msgspec.json.decode(data, type=dict)
+            if row.get(self._declared.columns.id) is None:
+                row |= default_id
             tasks = self._scorer.tasks(
                 self._declared, self._split, Rows(rows=[row], origin="task", digest="", is_apart=True)
             )
