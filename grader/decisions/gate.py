@@ -28,7 +28,7 @@ from grader.errors import InfrastructureError, UsageError
 from grader.results import READINGS, Outcome, Reading, other_answers_in_words, other_reading
 from grader.results.groups import in_group
 from grader.scorers import aggregates
-from grader.scorers.means import is_judged, values_by_round
+from grader.scorers.means import credit, is_judged, values_by_round
 from grader.scorers.pairing import NothingPairedError, Side
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import holm
@@ -219,7 +219,9 @@ def _in_case(report: Report, scorer: AnyScorer, metric: Metric, *, are_right: bo
     """
     if not metric.is_partial:
         return report
-    outcome = Outcome.CORRECT if are_right else Outcome.WRONG
+    if any(value is not credit for value in scorer.sample_values.values()):
+        return None  # these functions of a scorer of one's own need an answer, and there is none
+    outcome = Outcome.CORRECT if are_right else Outcome.NO_ANSWER
     verdict = {metric.reading: Reading(outcome=outcome, credit=int(are_right))}
     samples = [
         msgspec.structs.replace(one, **verdict) if one.reading(metric.reading).outcome is Outcome.UNSCORED else one

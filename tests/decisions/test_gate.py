@@ -5,11 +5,12 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import pytest
 
+from grader.decisions import gate
 from grader.decisions.gate import GateResult, State, check_baseline, decide_all, exit_code
 from grader.decisions.thresholds import FailUnder, MaxDrop, check_before_run, parse_fail_under, parse_max_drop
 from grader.errors import UsageError
@@ -17,6 +18,7 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import Metric, Provenance, Report
+from grader.scorers.choice.scorer import MultipleChoice
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.means import each_task, metric_rows
 from grader.statistics.paired import difference
@@ -258,6 +260,15 @@ def test_a_case_of_lost_samples_has_the_interval_of_the_case() -> None:
             "inconclusive",
             "blocked",
         ]
+
+
+def test_a_case_asks_no_answer_of_a_lost_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Short(MultipleChoice):
+        sample_values: ClassVar = {"accuracy": lambda sample, reading: 1 / len(sample.reading(reading).answer)}
+
+    monkeypatch.setattr(gate, "scorer_of", lambda _: Short())
+    made = questions({"a": "correct", "b": "unscored"})
+    assert line(made, "accuracy=50", confident=True).state == "inconclusive"
 
 
 def test_a_lost_sample_does_not_hide_a_drop_behind_tasks_that_only_one_run_judges() -> None:
