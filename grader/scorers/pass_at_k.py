@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from grader.results import Metric, ReadingName, SampleResult
+    from grader.scorers.interface import AnyRun
     from grader.scorers.means import Observe
 
 GLOSSARY: Mapping[str, str] = {
@@ -106,9 +107,14 @@ def observe_pass_at_k(name: str) -> Observe | None:
     return task_value
 
 
-def check_k(predictions: Mapping[str, list[str]], ks: Sequence[int]) -> None:
+def sample_counts(run: AnyRun) -> list[int]:
+    """Return the numbers of samples of the tasks with predictions; what several filters of a log made is one sample."""
+    return [1 if run.oddities.filters else len(texts) for texts in run.predictions.values() if texts]
+
+
+def check_k(run: AnyRun) -> None:
     """Raise UsageError for a k that a task has too few samples for."""
-    fewest = min((len(texts) for texts in predictions.values() if texts), default=0)
-    for k in ks:
+    fewest = min(sample_counts(run), default=0)
+    for k in run.options.k:
         if k > fewest:
             raise UsageError(f"-k {k}: pass@{k} needs at least {k} samples of every task, and one has only {fewest}.")

@@ -299,6 +299,8 @@ def test_a_task_that_is_missing_in_a_log_of_two_filters_is_wrong_in_the_group_of
     assert accuracies == {
         None: (50, 3), "filter=strict": (pytest.approx(200 / 3), 3), "filter=flexible": (pytest.approx(100 / 3), 3),
     }  # fmt: skip
+    with pytest.raises(GradeError, match="pass@2 needs at least 2 samples of every task, and one has only 1"):
+        grader.grade(path, benchmark=tmp_path, missing="wrong", k=2)
 
 
 def test_an_option_in_a_sentence_that_the_log_says_was_cut_off_is_no_answer(tmp_path: Path) -> None:

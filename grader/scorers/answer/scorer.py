@@ -36,7 +36,7 @@ from grader.scorers.interface import (
 )
 from grader.scorers.marks import answer_between
 from grader.scorers.means import each_task
-from grader.scorers.pass_at_k import check_k, observe_pass_at_k, pass_at_k_names
+from grader.scorers.pass_at_k import check_k, observe_pass_at_k, pass_at_k_names, sample_counts
 from grader.scorers.unread import unread_note
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
 
     def metric_names(self, run: Run[AnswerBenchmark, AnswerTask]) -> Sequence[str]:
         """Return the names of the metrics."""
-        most_samples = max(map(len, run.predictions.values()), default=0)
+        most_samples = max(sample_counts(run), default=0)
         majority = [f"maj@{most_samples}"] if most_samples > 1 else []
         several = pass_at_k_names(most_samples, run.options.k)
         has_yes_no = any(task.kind == "yes_no" for task in run.tasks.values())
@@ -148,7 +148,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
 
     def score(self, run: Run[AnswerBenchmark, AnswerTask]) -> ScorerOutput:
         """Read every reply by the protocol's rule and carefully."""
-        check_k(run.predictions, run.options.k)
+        check_k(run)
         declared = run.benchmark
         protocol = declared.protocols[run.protocol]
         full_outputs = run.oddities.outputs

@@ -28,7 +28,7 @@ from grader.scorers.choice.replies import missing_sample, read_replies, sample_o
 from grader.scorers.choice.tables import write_submission
 from grader.scorers.interface import SampleDetails, Scorer, ScorerOutput, Summary, TableBlock, Words
 from grader.scorers.means import each_task, metric_rows
-from grader.scorers.pass_at_k import check_k, observe_pass_at_k, pass_at_k_names, pass_at_k_rows
+from grader.scorers.pass_at_k import check_k, observe_pass_at_k, pass_at_k_names, pass_at_k_rows, sample_counts
 from grader.scorers.prompting import prompt_values, turn_from_template
 from grader.scorers.unread import unread_note
 from grader.statistics import corrections
@@ -134,14 +134,14 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     def metric_names(self, run: Run[ChoiceBenchmark, Item]) -> Sequence[str]:
         """Return the names of the metrics."""
-        most = max(map(len, run.predictions.values()), default=0)
+        most = max(sample_counts(run), default=0)
         return ("accuracy", *pass_at_k_names(most, run.options.k))
 
     def score(self, run: Run[ChoiceBenchmark, Item]) -> ScorerOutput:
         """Read every reply and score; raises a GradeError."""
         if all(item.gold is None for item in run.tasks.values()):
             return _submission(run)
-        check_k(run.predictions, run.options.k)
+        check_k(run)
         from grader.judge.session import judge_session
         from grader.scorers.choice.judging import ask_judge, judged_note, missing_judge_note
 
