@@ -181,6 +181,8 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
     signature = str(row.get(columns.signature or columns.prompt or "") or "")
     script_or_list, setup = _tests_and_setup(row, columns)
     solution = _nonempty_text(row.get(columns.solution or ""))
+    if script_or_list and _has_inputs(row, columns):
+        raise BadRowError(f"it has both {columns.tests} and {columns.inputs}, and only one of them can judge a program")
     has_cases = _has_inputs(row, columns) or bool(columns.cases)
     cases = read_cases(row, columns, checker) if has_cases else None
     if cases is not None:

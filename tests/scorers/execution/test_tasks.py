@@ -115,6 +115,14 @@ def test_what_belongs_to_the_question_is_shown_and_the_tests_are_closed() -> Non
     assert made.blocks[2:] == (Block(kind="code", title="Reference solution", content="def solution(a): return 1"),)
 
 
+def test_a_row_with_tests_and_with_inputs_is_broken() -> None:
+    declared: Any = declarations.load(str(ROWS_BENCHMARK))
+    row = {"qid": "q1", "tests": "assert f(1) == 1", "inputs": ["1"], "outputs": ["1"]}
+    assert read_tasks(rows(row | {"tests": None}), declared)["q1"].cases is not None
+    with pytest.raises(InputError, match="it has both tests and inputs, and only one of them can judge a program"):
+        read_tasks(rows(row), declared)
+
+
 @pytest.mark.parametrize("tests", ["assert f(K) == 9", ["assert f(K) == 9"], '["assert f(K) == 9"]'])
 @pytest.mark.parametrize("setup", ["import math\nK = 3", ["import math", "K = 3"]])
 def test_set_up_code_stands_before_a_script_and_before_a_list(tests: object, setup: object) -> None:
