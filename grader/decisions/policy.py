@@ -154,13 +154,18 @@ class _NoReportError(Exception):
 
 
 def _decide(gate: Gate, runs: Sequence[ReportOfFile], baselines: Sequence[ReportOfFile]) -> list[GateResult]:
-    """Return the decision of a gate's threshold and that of its drop. Without the results, they are blocked."""
+    """Return the decision of a gate's threshold and that of its drop. Without the results, they are blocked.
+
+    Raises UsageError for an unknown metric or group, unless the gate is advisory: then it is blocked.
+    """
     results = []
+    # An error would end the command: an advisory gate would decide after all.
+    blocking = (_NoReportError, UsageError) if gate.advisory else (_NoReportError,)
     if (threshold := gate.threshold()) is not None:
         try:
             report = _report_for(gate, runs, "results")
             result = gates.decide_threshold(report, threshold, gate.reading, confident=gate.confident)
-        except _NoReportError as error:
+        except blocking as error:
             condition = f"{threshold.name} >= {threshold.value:.10g}"
             result = GateResult(gate=condition, state="blocked", reason=str(error))
         results.append(result)
@@ -171,7 +176,7 @@ def _decide(gate: Gate, runs: Sequence[ReportOfFile], baselines: Sequence[Report
             baseline_gate = msgspec.structs.replace(gate, split=report.split, protocol=report.protocol)
             baseline = _report_for(baseline_gate, baselines, "baseline")
             result = gates.decide_max_drop(report, baseline, max_drop, gate.reading)
-        except _NoReportError as error:
+        except blocking as error:
             result = GateResult(gate=f"max_drop of {max_drop.name}", state="blocked", reason=str(error))
         results.append(result)
     return [

@@ -47,6 +47,12 @@ def test_missing_and_ambiguous_results_block_a_gate_and_say_which_there_are() ->
 def test_an_advisory_gate_never_decides() -> None:
     made = decided([gate(), gate(at_least=90, advisory=True), gate(benchmark="gone", advisory=True)], {"a": run("cw")})
     assert ([one.state for one in made.gates], made.exit_code) == (["met", "not met", "blocked"], 0)
+    unknown = gate(metric="f1", advisory=True)
+    made = decided([gate(), unknown], {"a": run("cw")})
+    assert ([one.state for one in made.gates], made.exit_code) == (["met", "blocked"], 0)
+    assert made.gates[1].reason.startswith("This report has no metric 'f1'; it has accuracy.")
+    with pytest.raises(UsageError, match="has no metric 'f1'"):
+        decided([msgspec.structs.replace(unknown, advisory=False)], {"a": run("cw")})
 
 
 @each(("outcomes", "code"), [("cc", 0), ("ww", 1), ("cu", 3)])
