@@ -47,7 +47,8 @@ _END_MARKS = re.compile(
 
 def rewards_of(results: Sequence[SampleResult]) -> dict[str, Any]:
     """Return rewards as lists. A reward must be a number; `unscored` shows which 0.0 means nothing."""
-    rewards = [result.reward or 0.0 for result in results]
+    # Whole numbers would make a tensor of integers, which has no mean.
+    rewards = [float(result.reward or 0.0) for result in results]
     logs = {
         "unscored": [float(is_unscored(result)) for result in results],
         "suspect": [float(is_suspect(result)) for result in results],

@@ -10,6 +10,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from grader.errors import UsageError
@@ -168,6 +169,13 @@ def test_openrlhfs_call_gets_what_it_got() -> None:
     found = openrlhf.reward_func(*call["args"], **call["kwargs"])
     listed = {name: values if isinstance(values, dict) else list(values) for name, values in found.items()}
     assert listed == call["returned"]
+
+
+def test_openrlhfs_rewards_are_of_one_type_whatever_they_are() -> None:
+    """A tensor of whole numbers has no mean, and a batch in which all are right would be one."""
+    passed = result(Outcome.PASSED)
+    results = [msgspec.structs.replace(passed, reward=reward) for reward in (1, 0, None, 0.5)]
+    assert repr(openrlhf.rewards_of(results)["rewards"]) == "[1.0, 0.0, 0.0, 0.5]"
 
 
 def test_a_prompt_that_lost_its_beginning_is_still_taken_off() -> None:
