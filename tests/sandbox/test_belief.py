@@ -424,3 +424,30 @@ def test_a_branch_has_a_result_of_any_size_changes_nothing_and_ends_in_time() ->
     done = subprocess.run([sys.executable, "-c", BRANCHES, inside.FOLDER], capture_output=True, timeout=60, check=True)
     wanted = {"large": True, "changed": [1, 2], "held": [1], "ended": None, "raised": None, "endless": None}
     assert json.loads(done.stdout) == wanted | {"is_stopped": True}
+
+
+GROW_IN_PLACE = "def solution(a):\n    for row in a:\n        row.append(0)\n    a.append([])\n    return a\n"
+GROW_A_COPY = "def solution(a):\n    return [[*row, 0] for row in a] + [[]]\n"
+GROW_TWICE = (
+    "a = solution(solution([[1], [2]]))\nassert a == [[1, 0, 0], [2, 0, 0], [0], []]\nassert len(solution(a)) == 5"
+)
+PAIR = "class Pair:\n    def __init__(self, a, b):\n        self.a, self.b = a, b\ndef solution(p):\n    pass\n"
+SWAP_IN_PLACE = "def solution(p):\n    p.a, p.b = p.b, p.a\n    return p\n"
+SWAP_A_COPY = "def solution(p):\n    return Pair(p.b, p.a)\n"
+SWAP_TWICE = "p = solution(solution(Pair(Pair(1, 2), 3)))\nassert p.a.a == 1 and p.b == 3 and solution(p).b.b == 2"
+
+
+@each(
+    ("source", "reference", "tests", "signature"),
+    [
+        (GROW_IN_PLACE, GROW_A_COPY, GROW_TWICE, SIGNATURE),
+        (SWAP_IN_PLACE, SWAP_A_COPY, SWAP_TWICE, PAIR),
+        (SWAP_A_COPY, SWAP_IN_PLACE, SWAP_TWICE, PAIR),
+    ],
+)
+def test_an_answer_that_is_passed_on_may_be_a_new_object_or_the_argument_unlike_the_references(
+    source: str, reference: str, tests: str, signature: str
+) -> None:
+    assert phases.beside(source, tests, signature, reference) == phases.CONFIRMED
+    wrong = source.replace("0", "2").replace("p.b, p.a", "p.b, p.b")
+    assert not phases.beside(wrong, tests, signature, reference)["confirmed"]

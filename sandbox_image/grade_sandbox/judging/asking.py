@@ -214,15 +214,27 @@ class Asker(values.Context):
     # --- calls ---
 
     def are_equal(self, recorded: str, call: str) -> bool:
-        """Whether two calls are the same if both are written with earlier answers in place of references to them."""
+        """Whether the current call and a recorded one are the same with earlier answers in place of references to them.
+
+        Then the reply tells of what can change in the recorded one, so `_mutables` gets the order of that.
+        """
         referable, self._referable, self._resolves_references = self._referable, {}, True
+        writers = values.Writer(self), values.Writer(self)
         try:
-            one, two = (values.write(values.read(text, self), self) for text in (recorded, call))
+            readers = values.Reader(recorded, self), values.Reader(call, self)
+            one, two = (writer.write(reader.read()) for reader, writer in zip(readers, writers, strict=True))
         except (values.MalformedError, values.UnsendableError):
             return False
         finally:
             self._referable, self._resolves_references = referable, False
-        return one == two
+        if one != two:
+            return False
+        recorded_objects, own_copies = (reader.mutables for reader in readers)
+        counterparts = dict(zip(map(id, writers[0].mutables), writers[1].mutables, strict=True))
+        own = dict(zip(map(id, own_copies), self._mutables, strict=True))
+        found = (counterparts.get(id(value), value) for value in recorded_objects)
+        self._mutables = [own.get(id(value), value) for value in found]
+        return True
 
     def encode_call(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """Return a call as it is sent."""
