@@ -11,6 +11,7 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.options import Options, from_arguments
+from grader.scorers import declarations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +49,9 @@ def code_hash() -> str:
 
 def data_hash(options: Options) -> str:
     """Return a hash of the files of the data and of a benchmark of one's own, which may change under their name."""
-    given = [path for path in (options.data, Path(options.benchmark)) if path is not None and path.is_absolute()]
+    own = Path(options.benchmark)
+    folder = own.parent if own.is_file() else own
+    given = [path for path in (options.data, folder) if path is not None and path.is_absolute()]
     return _hash_of_files(file for path in given for file in (path, *path.rglob("*")))
 
 
@@ -92,9 +95,9 @@ def settings_of(arguments: dict[str, Any], **fields: Any) -> PoolSettings:
     options = from_arguments({"cache": "memory"} | arguments)
     # The grading process has another working directory, so paths must be absolute.
     paths: dict[str, Any] = {"data": options.data.resolve()} if options.data else {}
-    folder = ROWS_BENCHMARK if options.benchmark == ROWS_BENCHMARK.name else Path(options.benchmark)
-    if folder.is_dir():
-        paths["benchmark"] = str(folder.resolve())
+    own = ROWS_BENCHMARK if options.benchmark == ROWS_BENCHMARK.name else Path(options.benchmark)
+    if own.exists() and not declarations.is_bundled(options.benchmark):
+        paths["benchmark"] = str(own.resolve())
     options = msgspec.structs.replace(options, **paths)
     try:
         return msgspec.convert(

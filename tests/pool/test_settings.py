@@ -52,6 +52,10 @@ def test_paths_mean_the_same_in_every_folder(tmp_path: Path, monkeypatch: pytest
     settings = made(benchmark="own", data="tasks.jsonl")
     assert settings.options.data == tmp_path / "tasks.jsonl"
     assert settings.options.benchmark == str(tmp_path / "own")
+    (tmp_path / "own" / "benchmark.toml").touch()
+    assert made(benchmark="own/benchmark.toml").options.benchmark == str(tmp_path / "own" / "benchmark.toml")
+    (tmp_path / "vstar").mkdir()
+    assert made(benchmark="vstar").options.benchmark == "vstar"  # as in a run, an id comes before a folder
 
 
 @pytest.mark.parametrize(
