@@ -276,12 +276,15 @@ def _decide_max_drop(
         check_baseline(baseline, report)
     except UsageError as error:
         return GateResult(gate=gate, state="blocked", reason=str(error))
-    now, before = _metric_with_value(report, scorer, name, reading, group), baseline.metric(name, reading, group)
+    now = _metric_with_value(report, scorer, name, reading, group)
     if now is None:
         return GateResult(gate=gate, state="blocked", reason=_why_no_value(report, name, reading, group))
-    if before is None and not baseline.unscored:
-        raise UsageError(f"The baseline has no {name} ({reading}).{scorer.missing_metric_hint(name, baseline)}")
-    if before is None or before.value is None:
+    try:
+        before = _metric_with_value(baseline, scorer, name, reading, group)
+    except UsageError:
+        hint = scorer.missing_metric_hint(name, baseline)
+        raise UsageError(f"The baseline has no {name} ({reading}).{hint}") from None
+    if before is None:
         why = _why_no_value(baseline, name, reading, group)
         return GateResult(gate=gate, state="blocked", reason=f"the baseline has no value: {why}")
     try:

@@ -371,8 +371,10 @@ def test_a_circular_question_with_fewer_passes_than_in_the_baseline_is_another_i
 def test_a_baseline_that_lacks_the_metric_is_refused() -> None:
     baseline, made = tasks([1]), tasks([1])
     made = msgspec.structs.replace(made, metrics=[*made.metrics, *figures("pass@5", 50, 1)])
-    with pytest.raises(UsageError, match=r"^The baseline has no pass@5 \(careful\)\. Score it again with -k 5"):
-        drop(baseline, made, "pass@5=1")
+    lost_one = msgspec.structs.replace(baseline, unscored=1)
+    for lacking in (baseline, lost_one):
+        with pytest.raises(UsageError, match=r"^The baseline has no pass@5 \(careful\)\. Score it again with -k 5"):
+            drop(lacking, made, "pass@5=1")
 
 
 @each("benchmark", ["mmbench", "mr-ben"])

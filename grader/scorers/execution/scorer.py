@@ -9,7 +9,7 @@ import msgspec
 
 from grader.errors import InfrastructureError, InputError, UsageError
 from grader.predictions.record import fenced
-from grader.results import Calls, Note, Outcome, Reading, Report, SampleResult
+from grader.results import READINGS, Calls, Note, Outcome, Reading, Report, SampleResult
 from grader.results.groups import in_group
 from grader.scorers.execution import assembly, executed_file, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
@@ -200,12 +200,18 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         return pass_metrics.observation_function(name)
 
     def would_report_metric(self, report: Report, name: str, group: str | None) -> bool:
-        """Whether a report would have this metric: for pass@k, whether some task has k samples."""
+        """Whether a report would have this metric: for pass@k, whether tasks have k samples, but none k scored ones."""
         k = pass_metrics.k_of(name)
         if k is None:
             return super().would_report_metric(report, name, group)
         has_any = any(pass_metrics.k_of(metric.name) for metric in report.metrics)
-        return has_any and any(len(members) >= k for members in in_group(report, group).values())
+        tasks = [members for members in in_group(report, group).values() if len(members) >= k]
+        is_scored = any(
+            sum(sample.reading(reading).is_scored for sample in members) >= k
+            for members in tasks
+            for reading in READINGS
+        )
+        return has_any and bool(tasks) and not is_scored
 
     def summary(self, report: Report) -> Summary:
         """Return the curve of pass@k over k."""
