@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -113,6 +113,10 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     rows: int = 0
     image: str = ""
     """The image column, if it is not `columns.image`."""
+
+
+_WITHOUT_VERDICT = {"description", "revision", "rows", "image", "k"}
+"""Fields of protocols that change no verdict. Another `revision` is other data, which has a digest."""
 
 
 class Inference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -253,6 +257,22 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def main_groupings(self) -> set[str]:
         """The groupings that the main metric needs: those of `mean_over`, and the fields of `f1_of`."""
         return {*self.levels, *(group.partition("=")[0] for group in self.f1_of or ())}
+
+    def settings_in(self, protocol: str) -> dict[str, Any]:
+        """Return what results record of a declaration: the scorer's settings and, if it is not bundled, its protocol.
+
+        Both without what is not declared, and without what changes no verdict. A bundled protocol is known by its name.
+        """
+        settings: dict[str, Any] = msgspec.to_builtins(self.settings)
+        if self.bundled:
+            return settings
+        rules = self.protocols[protocol]
+        declared = {
+            field.name: msgspec.to_builtins(value)
+            for field in msgspec.structs.fields(rules)
+            if field.name not in _WITHOUT_VERDICT and (value := getattr(rules, field.name)) != field.default
+        }
+        return settings | ({"protocol": declared} if declared else {})
 
     def split(self, name: str | None) -> tuple[str, Split]:
         """Return the name and the data of the named split, or of the default one; raises UsageError."""

@@ -129,7 +129,7 @@ def _graded_predictions(
 def _earlier_run(path: Path, stem: Path, setup: Setup) -> EarlierRun[Any]:
     """Return the earlier run whose files begin with `stem`, with its results file if there is one.
 
-    Raises UsageError if the results are of another benchmark, split or protocol; InputError.
+    Raises UsageError if the results are of another benchmark, split or protocol, or by other rules; InputError.
     """
     results = results_path(stem)
     report = read_report(results, fact_types) if results.is_file() else None
@@ -138,6 +138,12 @@ def _earlier_run(path: Path, stem: Path, setup: Setup) -> EarlierRun[Any]:
         raise UsageError(
             f"{results.name} was made with -b {report.benchmark} --split {report.split} --protocol "
             f"{report.protocol}; give the same to score it again."
+        )
+    rules = setup.declared.settings_in(setup.protocol).get("protocol")
+    if report is not None and report.provenance.settings.get("protocol") != rules:
+        raise UsageError(
+            f"{results.name} was made with another declaration of protocol {report.protocol}. Grade again without "
+            "--score-only."
         )
     return EarlierRun(
         benchmark=setup.declared,

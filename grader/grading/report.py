@@ -73,7 +73,7 @@ def report_of(inputs: Inputs | EarlierInputs, scored: ScorerOutput) -> Report:
         unscored=unscored,
         unscored_by_reading=by_reading,
         facts=report.facts if scored.facts is msgspec.UNSET else scored.facts,
-        provenance=msgspec.structs.replace(report.provenance, settings=msgspec.to_builtins(declared.settings)),
+        provenance=msgspec.structs.replace(report.provenance, settings=declared.settings_in(setup.protocol)),
     )
     scorer_metrics = setup.scorer.metrics(report) if scored.metrics is None else scored.metrics
     return msgspec.structs.replace(report, metrics=aggregates.with_declared_metrics(report, scorer_metrics))

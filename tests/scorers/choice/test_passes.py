@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from grader.decisions.comparison import compare
 from grader.errors import InputError, UsageError
 from grader.grading import grade
 from grader.observer import Silent
@@ -110,6 +111,19 @@ def test_data_beside_the_declaration_that_has_changed_cannot_be_scored_with_the_
     graded.write()
     own(tmp_path, TEXTS, [question], {"q": ["red"]})
     assert grade(path, again, Silent()).report == graded.report, "the verdicts are not those of the declared data"
+
+
+def test_a_protocol_that_is_declared_anew_can_neither_be_scored_again_nor_be_compared(tmp_path: Path) -> None:
+    question = {"id": "q", "question": "Which?", "answer": "red"}
+    path = own(tmp_path, TEXTS, [question], {"q": ["red"]})
+    given = Options(benchmark=str(tmp_path))
+    first = grade(path, given, Silent())
+    first.write()
+    own(tmp_path, TEXTS.replace('"exact"', '"pope"'), [question], {"q": ["red"]})
+    with pytest.raises(UsageError, match=r"p_results\.json was made with another declaration of protocol p"):
+        grade(path, msgspec.structs.replace(given, score_only=True), Silent())
+    with pytest.raises(UsageError, match="their scorer had different settings"):
+        compare(first.report, grade(path, given, Silent()).report)
 
 
 def test_passes_that_the_data_lacks_repeats_or_mixes_up_are_noted(tmp_path: Path) -> None:
