@@ -159,8 +159,9 @@ def _of_one_question(observe_all: Callable[[list[SampleResult], ReadingName], li
     """Return a function that gives one question's value, from one that gives the observations of many."""
 
     def value_of_question(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-        (observation,) = observe_all(list(members), reading)
-        return observation.value
+        # As in its mean, a pass that is not judged (a broken row) is left out.
+        observations = observe_all(judged_samples(members, reading), reading)
+        return observations[0].value if observations else None
 
     return value_of_question
 

@@ -85,6 +85,14 @@ def test_the_first_pass_is_the_questions_own_or_else_the_first_there_is() -> Non
     assert value(cm.pass_observations, *samples) == (50, 2, msgspec.UNSET)
 
 
+@each("name", ["circular_accuracy", "vanilla_accuracy"])
+def test_the_values_of_questions_with_a_broken_pass_are_those_of_the_metric(name: str) -> None:
+    broken = [sample("1", "correct", unit="1"), sample("1000001", "correct", "not_judged", unit="1")]
+    observe: Any = cm.observe(name)
+    assert (observe(broken, "careful"), observe(broken, "official")) == (1, 1)
+    assert observe(broken[1:], "careful") is None
+
+
 def test_vanilla_accuracy_of_all_passes_is_the_mean_of_passes_and_not_of_questions() -> None:
     """As in VLMEvalKit, whose mean is over the rows of its table; a question with more options counts more."""
     samples = [sample(f"{n}", "correct", unit="one") for n in range(2)]
