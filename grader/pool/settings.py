@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -56,8 +58,13 @@ def data_hash(options: Options) -> str:
 
 
 def _hash_of_files(paths: Iterable[Path]) -> str:
-    """Return a hash of the names, times and sizes of these files. Folders and missing files do not count."""
-    files = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(paths) if path.is_file()]
+    """Return a hash of the names, times and sizes of these files. Folders and what cannot be read do not count."""
+    files = []
+    for path in sorted(paths):
+        with contextlib.suppress(OSError):  # it may be removed meanwhile
+            status = path.stat()
+            if stat.S_ISREG(status.st_mode):
+                files.append((str(path), status.st_mtime_ns, status.st_size))
     return hashlib.sha256(repr(files).encode(errors="surrogateescape")).hexdigest()[:20]
 
 

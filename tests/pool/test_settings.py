@@ -43,6 +43,7 @@ def test_other_data_under_the_same_name_has_its_own_process(tmp_path: Path) -> N
             path.write_text(text)
             names.append(made(benchmark=str(own), data=data).name)
     assert len(set(names)) == len(names)
+    (own / "gone").symlink_to("nowhere")
     assert names[-1] == made(benchmark=str(own), data=data).name
 
 
