@@ -288,9 +288,7 @@ def _call_statistics(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
 
     A sample that has no comparable answers counts as one without a right answer to any call of its task.
     """
-    programs = [verdicts.completion, verdicts.recovered_completion or Verdict()]
-    confirmed_first = sorted(programs, key=_is_confirmed, reverse=True)
-    for verdict in confirmed_first:
+    for verdict in _programs_by_weight(verdicts):
         judgement = verdict.judgement
         if judgement is not None and judgement.likeness is not None and judgement.likeness.calls is not None:
             return judgement.likeness.calls
@@ -299,10 +297,16 @@ def _call_statistics(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
 
 def assertion_results(verdicts: Verdicts) -> list[bool]:
     """Return whether each assertion holds, of a program that fails; empty if that was not requested or is not known."""
-    for verdict in (verdicts.completion, verdicts.recovered_completion):
-        if verdict is not None and verdict.judgement is not None and verdict.judgement.right:
-            return verdict.judgement.right
-    return []
+    programs = _programs_by_weight(verdicts)
+    if any(map(_is_confirmed, programs)):
+        return []
+    return next((v.judgement.right for v in programs if v.judgement is not None and v.judgement.right), [])
+
+
+def _programs_by_weight(verdicts: Verdicts) -> list[Verdict]:
+    """Return the verdicts on a sample's programs: on a confirmed one, if any, then on the careful one."""
+    programs = [verdicts.recovered_completion or Verdict(), verdicts.completion]
+    return sorted(programs, key=_is_confirmed, reverse=True)
 
 
 def _line_number(text: str) -> int:

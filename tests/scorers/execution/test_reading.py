@@ -18,7 +18,13 @@ from grader.scorers.execution.facts import ExecutionFacts, facts_of
 from grader.scorers.execution.inputs.cases import Cases
 from grader.scorers.execution.inputs.outputs import unjudged_readings
 from grader.scorers.execution.metrics import metrics
-from grader.scorers.execution.reading import careful_reading, official_reading, official_result, sample_result
+from grader.scorers.execution.reading import (
+    assertion_results,
+    careful_reading,
+    official_reading,
+    official_result,
+    sample_result,
+)
 from grader.scorers.execution.sample import Sample, assemble_samples
 from tests.scorers.execution.made import make
 from tests.tables import each
@@ -186,6 +192,18 @@ def test_where_the_careful_program_fails_the_official_text_is_judged_too(
     assert careful_reading(reading, verdicts, assembled(DROPS).program, V2).outcome is outcome
 
 
+@each(
+    ("written", "right"),
+    [(CONFIRMED, []), (msgspec.structs.replace(WRONG, right=[True, False]), [True, False]), (None, [False, False])],
+)
+def test_the_assertions_that_hold_are_those_of_the_careful_program(
+    written: Judgement | None, right: list[bool]
+) -> None:
+    completion = Verdict(judgement=msgspec.structs.replace(WRONG, right=[False, False]))
+    recovered = None if written is None else Verdict(judgement=written)
+    assert assertion_results(Verdicts(completion=completion, recovered_completion=recovered)) == right
+
+
 def _judged(same: int, *, confirmed: bool) -> Verdict:
     likeness = Likeness(calls=Calls(n=4, same=same))
     return Verdict(judgement=Judgement(evidence=evidence(), confirmed=confirmed, kind="unlike", likeness=likeness))
@@ -197,6 +215,7 @@ def _judged(same: int, *, confirmed: bool) -> Verdict:
         (_judged(1, confirmed=False), _judged(4, confirmed=True), 4),
         (_judged(4, confirmed=True), _judged(1, confirmed=False), 4),
         (_judged(1, confirmed=False), None, 1),
+        (_judged(1, confirmed=False), _judged(2, confirmed=False), 2),
         (Verdict(), _judged(2, confirmed=False), 2),
     ],
 )
