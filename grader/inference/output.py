@@ -78,7 +78,7 @@ def _record(samples: list[tuple[RequestRecord, str]], plan: Plan) -> dict[str, A
     }
 
 
-_PER_SAMPLE_SETTINGS = {"seed", "images"}
+_PER_SAMPLE_SETTINGS = {"seed", "images", "image_positions"}
 """Settings that differ from sample to sample, or from task to task."""
 
 

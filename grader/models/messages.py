@@ -91,6 +91,19 @@ def images(messages: tuple[Message, ...]) -> list[Image]:
     return [part for turn in messages for part in turn.parts if isinstance(part, Image)]
 
 
+def image_positions(messages: tuple[Message, ...]) -> list[int]:
+    """Return how many characters of text are before each image in its message, in order."""
+    positions = []
+    for turn in messages:
+        chars = 0
+        for part in turn.parts:
+            if isinstance(part, Image):
+                positions.append(chars)
+            else:
+                chars += len(part.text)
+    return positions
+
+
 def sha256(image: Image) -> str:
     """Return the hash of an image's bytes, which stands for it in records."""
     return hashlib.sha256(image.data).hexdigest()

@@ -13,7 +13,7 @@ import msgspec
 
 from grader.errors import InfrastructureError, UsageError
 from grader.files.compact_json import without_surrogates
-from grader.models.messages import Message, images, plain_text, sha256, wire
+from grader.models.messages import Message, image_positions, images, plain_text, sha256, wire
 from grader.models.replies import NOT_A_COMPLETION, Reply, Usage, error_text, read
 from grader.wording import clean
 
@@ -88,11 +88,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         return plain_text(self.messages)
 
     def recorded_settings(self) -> dict[str, Any]:
-        """Return the settings for the record: those that are sent, the images, and `extra_settings`."""
+        """Return the settings for the record: those that are sent, the images, and `extra_settings`.
+
+        Where images are not first, their positions are recorded: the text of the record does not show them.
+        """
         sent_images = images(self.messages)
         image_settings: dict[str, Any] = {"images": [sha256(image) for image in sent_images]} if sent_images else {}
         if sent_images and sent_images[0].detail is not None:
             image_settings["image_detail"] = sent_images[0].detail
+        positions = image_positions(self.messages)
+        if any(positions):
+            image_settings["image_positions"] = positions
         return self.fields() | self.extra_settings | image_settings
 
 

@@ -262,7 +262,8 @@ def test_settings_are_sent_or_left_out(tmp_path: Path) -> None:
     assert (before["text"], after["text"]) == ("Look: ", " then say: What is the color of the kite?")
     assert image["image_url"]["detail"] == "low"
     line = json.loads((tmp_path / "m_requests.jsonl").read_text())
-    assert line["settings"].keys() == {"images", "image_detail"}
+    assert line["settings"].keys() == {"images", "image_detail", "image_positions"}
+    assert line["settings"]["image_positions"] == [6]
     assert line["prompt"] == "[system]\nBe brief.\n\n[user]\nLook: \n then say: What is the color of the kite?"
 
 

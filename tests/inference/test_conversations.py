@@ -47,6 +47,20 @@ def test_a_greedy_turn_is_asked_at_temperature_zero_unless_temperatures_are_not_
     assert unsent.conversations[0].steps[0].settings == {}
 
 
+def test_a_stop_text_of_the_users_is_recorded_because_it_is_the_one_that_is_sent() -> None:
+    conversation = planned(says("?", stop="\n"), settings={"stop": "END"}).conversations[0]
+    request = conversation.request(conversation.steps[0], {})
+    assert (request.fields(), request.recorded_settings()["stop"]) == ({"stop": "END"}, "END")
+
+
+def test_an_image_at_another_place_is_another_request() -> None:
+    texts = ["Look:", f"{IMAGE}Look:", f"Look:{IMAGE}"]
+    plans = [planned(says(text)) for text in texts]
+    requests = [each.conversations[0].request(each.conversations[0].steps[0], {}) for each in plans]
+    assert [request.prompt() for request in requests] == ["Look:"] * 3
+    assert [request.recorded_settings().get("image_positions") for request in requests] == [None, None, [5]]
+
+
 def test_what_neither_text_nor_fields_show_is_noted() -> None:
     plan = planned(says("?", extra_settings={"mode": "v2c"}, stop="\n"), image_detail="low", without_images=True)
     conversation = plan.conversations[0]
