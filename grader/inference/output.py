@@ -72,13 +72,13 @@ def _record(samples: list[tuple[RequestRecord, str]], plan: Plan) -> dict[str, A
         "predictions": [text for _, text in samples],
         "model": plan.model,
         **({"coder_model": plan.coder} if plan.coder is not None else {}),
-        "settings": {name: value for name, value in first.settings.items() if name not in _PER_SAMPLE_SETTINGS},
+        "settings": {name: value for name, value in first.settings.items() if name not in PER_SAMPLE_SETTINGS},
         "finish_reasons": [reply.finish_reason for reply, _ in samples],
         "samples": [reply.sample for reply, _ in samples],
     }
 
 
-_PER_SAMPLE_SETTINGS = {"seed", "images", "image_positions"}
+PER_SAMPLE_SETTINGS = {"seed", "images", "image_positions"}
 """Settings that differ from sample to sample, or from task to task."""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import UsageError
+from grader.inference.output import PER_SAMPLE_SETTINGS
 from grader.wording import counted
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _setting_differences(reply: RequestRecord, planned: dict[str, object]) -> It
         if logged_value == planned_value:
             continue
         # Every sample has a seed of its own, and every task its images: values of one would mislead.
-        is_per_sample = name in {"seed", "images", "image_positions"} and logged_value is not None and planned_value is not None
+        is_per_sample = name in PER_SAMPLE_SETTINGS and logged_value is not None and planned_value is not None
         values = f"{_value_text(logged_value)} in the file, {_value_text(planned_value)} now"
         yield f"{name}: {'different ones' if is_per_sample else values}"
 

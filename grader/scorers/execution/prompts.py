@@ -22,7 +22,7 @@ MODES: Mapping[str, str] = {
 }
 SAMPLING = Sampling(temperature=0.0, temperature_of_several=0.8, top_p=0.95, max_tokens=2048)
 STOP = "\n```\n"
-"""The end of the code block: v1's runs sent it to their servers as the stop text."""
+"""The end of the code block: v1's runs sent it to their servers as the stop text; v2's runs send none."""
 DESCRIPTION = "description"
 
 _V1 = """\
@@ -171,7 +171,8 @@ def turns(mode: str, *, first_version: bool, signature: str, description: str | 
         raise UsageError(f"--mode {mode}: protocol v1 has only the mode v2c.")
     match mode:
         case "v2c":
-            return (_single_turn(_V1 if first_version else _V2C, mode, signature, stop=STOP),)
+            template, stop = (_V1, STOP) if first_version else (_V2C, "")
+            return (_single_turn(template, mode, signature, stop=stop),)
         case "v2c-cot":
             return (_single_turn(_V2C_COT, mode, signature),)
         case "t2c":

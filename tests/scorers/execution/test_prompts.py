@@ -30,7 +30,7 @@ def digest(text: str) -> str:
 def test_a_mode_of_one_request_sends_the_published_text(mode: str, expected: str) -> None:
     (turn,) = asked(mode)
     assert digest(turn.text({})) == expected
-    assert turn.extra_settings == {"mode": mode}
+    assert (turn.extra_settings, turn.stop) == ({"mode": mode}, "")
 
 
 def test_v2t2c_asks_for_a_description_with_the_diagram_and_then_for_code_without_it() -> None:
