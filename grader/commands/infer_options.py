@@ -53,7 +53,7 @@ def _parse_gen_kwargs(_context: click.Context, _parameter: click.Parameter, valu
 _HIGHEST_TEMPERATURE = 10
 _RESERVED_SETTINGS = {"model", "messages", "n", "stream", "temperature"}
 """Fields of a request that other options or grade itself set."""
-_WHOLE_NUMBERS = {"max_tokens", "seed"}
+_WHOLE_NUMBERS = {"max_tokens", "max_completion_tokens", "seed"}
 """Settings that grade itself counts with."""
 
 

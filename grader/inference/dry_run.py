@@ -33,7 +33,7 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
 def describe_run(plan: Plan, selected: Sequence[Conversation], log: Log) -> DryRun:
     """Return the requests that a run would send, given the replies in its log."""
     pending = [(conversation, step) for conversation in selected for step in log.missing(conversation)]
-    limits = [step.settings.get("max_tokens") for _, step in pending]
+    limits = [step.settings.get("max_tokens") or step.settings.get("max_completion_tokens") for _, step in pending]
     first_request, has_images = _first_request(plan, *pending[0]) if pending else (None, False)
     return DryRun(
         requests=len(pending),

@@ -188,9 +188,11 @@ def _prompt_options(
 
 
 def _request_settings(options: InferOptions, sampling: Sampling) -> RequestSettings:
+    # The user's own limit, under its other name, replaces the benchmark's: a server with both would choose one.
+    other_limit = {"max_tokens": None} if options.gen_kwargs.get("max_completion_tokens") is not None else {}
     return RequestSettings(
         samples=options.samples,
-        settings={**sampling.settings(options.samples), "seed": 0, **options.gen_kwargs},
+        settings={**sampling.settings(options.samples), "seed": 0, **other_limit, **options.gen_kwargs},
         system=load_template(options.system) if options.system is not None else "",
         image_detail=options.image_detail,
         without_images=options.without_images,

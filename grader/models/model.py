@@ -287,7 +287,7 @@ class Model:
         if self.has_no_temperature:
             fields.pop("temperature", None)
         if "max_tokens" in fields:
-            fields[self._limit_name] = fields.pop("max_tokens")
+            fields.setdefault(self._limit_name, fields.pop("max_tokens"))
         return fields
 
     def _adapt_requests(self, error: openai.APIStatusError, fields: dict[str, Any]) -> bool:

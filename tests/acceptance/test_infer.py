@@ -279,6 +279,15 @@ def test_settings_are_sent_with_a_seed_for_each_sample(given: str) -> None:
     assert sorted(sent, key=lambda body: body["seed"]) == [expected | {"seed": 3}, expected | {"seed": 4}]
 
 
+def test_a_token_limit_under_its_other_name_replaces_the_benchmarks() -> None:
+    with ModelServer.playing(say("A")) as server:
+        given = ["--gen-kwargs", "max_completion_tokens=9000", "--limit", 2]
+        assert "At most 18,000 completion tokens." in infer(server, *given, "--dry-run").stderr
+        assert infer(server, *given).returncode == 0
+    limits = [(asked.body.get("max_tokens"), asked.body["max_completion_tokens"]) for asked in server.asked]
+    assert limits == [(None, 9000)] * 2
+
+
 def test_the_configuration_table_says_which_benchmark_and_data_but_not_the_prediction_file(tmp_path: Path) -> None:
     data = json.dumps(str(VSTAR[3]))
     (tmp_path / "grade.toml").write_text(f'benchmark = "vstar"\ndata = {data}\noutput = "report.html"\n')

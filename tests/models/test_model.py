@@ -68,7 +68,8 @@ class TestAsking:
             model(server) as it,
         ):
             assert [it.ask(request(max_tokens=5)).attempts for _ in range(2)] == [2, 1]
-        assert [asked.body.get("max_completion_tokens") for asked in server.asked] == [None, 5, 5]
+            it.ask(request(max_tokens=5, max_completion_tokens=9))
+        assert [asked.body.get("max_completion_tokens") for asked in server.asked] == [None, 5, 5, 9]
 
     def test_a_refused_temperature_is_left_out_only_where_that_was_allowed(self) -> None:
         refusal = fail(400, "Unsupported value", param="temperature")
