@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 class Log:
     """The outcomes of a run and of the runs before it. `append` may be called from many threads.
 
-    An incomplete line of a killed run is removed: it was never used. `on_reply` is called with each reply of earlier
-    runs. With `fresh`, an earlier file is not read, and gets another name. With `writes=False`, the file is neither
-    locked nor changed nor renamed.
+    An incomplete line of a killed run is removed: it was never used. A whole record without an end of line, as an
+    editor may leave it, is kept. `on_reply` is called with each reply of earlier runs. With `fresh`, an earlier
+    file is not read, and gets another name. With `writes=False`, the file is neither locked nor changed nor renamed.
     """
 
     def __init__(
@@ -59,6 +59,8 @@ class Log:
         self._writer: FileIO | None = None
         self._end = 0
         """Where the last complete line ends, in bytes."""
+        self._lacks_line_end = False
+        """Whether the last record of the file that was read has no end of line."""
         self._write_error: OSError | None = None
         """The first error of `append`, which each later call raises again: after it, nothing is written."""
         try:
@@ -73,6 +75,9 @@ class Log:
             if self._writer is not None:
                 # Remove the line that a killed run left incomplete.
                 os.ftruncate(self._writer.fileno(), self._end)
+                if self._lacks_line_end:
+                    self._write(self._writer, b"\n")
+                    self._end += 1
         except BaseException:
             self.close()
             raise
@@ -170,11 +175,13 @@ class Log:
         """Read the records of earlier runs, without a last line that is incomplete."""
         file.seek(0)
         for number, line in enumerate(iter(file.readline, b""), 1):
-            if not line.endswith(b"\n"):
-                return
+            self._lacks_line_end = not line.endswith(b"\n")
             try:
                 record = _RECORD.decode(line)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                if self._lacks_line_end:
+                    self._lacks_line_end = False
+                    return
                 raise InputError(
                     [f"{self.path}:{number}: not a record of `grade infer` ({error}); fix it, or use --fresh"]
                 ) from error

@@ -31,7 +31,9 @@ MAX_FAILURES_IN_A_ROW = 10
 """After so many tasks failed without a reply in between, no more requests are sent: the cause is not one of them."""
 _PLACEHOLDER_KEY = "no-key"
 _MIN_SECRET_CHARS = 8
-"""Short keys ("x", "EMPTY") are conventions of local servers; to replace them would damage replies."""
+_MAX_WORD_CHARS = 20
+"""Short keys ("x", "EMPTY") and words ("whatever") are conventions of local servers; to replace them would damage
+replies."""
 _MAX_ERROR_CHARS = 300
 
 
@@ -200,7 +202,8 @@ class Model:
         from grader.models.transport import Transport
 
         password = urlsplit(server.url()).password or ""
-        secrets = [secret for secret in (key, password) if len(secret) >= _MIN_SECRET_CHARS]
+        is_word = key.isalpha() and len(key) <= _MAX_WORD_CHARS
+        secrets = [secret for secret in ("" if is_word else key, password) if len(secret) >= _MIN_SECRET_CHARS]
         self._transport = Transport(server.timeout, secrets)
         self._client = openai.OpenAI(
             http_client=self._transport,

@@ -33,7 +33,22 @@ def test_a_line_is_there_when_append_returns_and_a_second_reader_finds_it(path: 
         assert log.usage == Usage(prompt_tokens=4, completion_tokens=1)
 
 
-@pytest.mark.parametrize("cut", [1, 2, 50, 10_000])
+def test_a_whole_record_without_an_end_of_line_is_kept_as_an_editor_leaves_it(path: Path) -> None:
+    with Log(path) as log:
+        log.append(record("q0"))
+    os.truncate(path, path.stat().st_size - 1)
+    with Log(path, writes=False) as log:
+        assert kept(log) == [0]
+    with Log(path) as log:
+        assert kept(log) == [0]
+        log.append(record("q1"))
+        assert log.reply(("q0", 0, "answer")).qid == "q0"
+        assert log.reply(("q1", 0, "answer")).qid == "q1"
+    with Log(path) as log:
+        assert kept(log) == [0, 1]
+
+
+@pytest.mark.parametrize("cut", [2, 50, 10_000])
 def test_a_line_that_was_cut_off_is_dropped_and_the_next_one_begins_cleanly(path: Path, cut: int) -> None:
     with Log(path) as log:
         log.append(record("q0"))

@@ -271,6 +271,12 @@ class TestSecrets:
         assert KEY not in shown
         assert (records[0].content, records[0].reasoning, records[0].finish_reason) == ("Bearer ***",) * 3
 
+    @pytest.mark.parametrize("key", ["EMPTY", "whatever", "placeholder"])
+    def test_a_word_in_place_of_a_key_is_left_in_replies(self, key: str) -> None:
+        reply = f"def {key}(): ..."
+        with ModelServer.playing(say(reply)) as server, model(server, api_key=key) as it:
+            assert it.ask(request()).content == reply
+
     def test_the_password_of_an_address_is_sent_and_nowhere_else(self) -> None:
         def decide(asked: Asked) -> Action:
             return fail(400, base64.b64decode(asked.headers["authorization"].partition(" ")[2]).decode())
