@@ -29,7 +29,7 @@ from grader.statistics.paired import DECIMALS, LEVEL
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from grader.results import Metric
 
@@ -197,7 +197,7 @@ def compare(
     """
     check_comparable(before, after)
     scorer = scorer_of(after)
-    headline = next((metric.name for report in (after, before) for metric in report.metrics), "")
+    headline = _headline(before, after)
     notes_on_runs = _notes(before, after)
     incomparable = with_other_tasks(*map(tasks_of_observations, (before, after)))
     before, after = (without_observations(report, incomparable) for report in (before, after))
@@ -209,8 +209,8 @@ def compare(
     if not comparisons:
         raise NothingPairedError
     comparisons = _with_corrected_p_values(comparisons, headline)
-    risen, fallen = _flips(before, after, scorer, headline, reading)
-    notes = _correction_notes(comparisons)
+    risen, fallen = _flips(before, after, reading)
+    notes = _correction_notes(comparisons, headline)
     if condition_differences := conditions.differences(before, after):
         in_words = conditions.in_words(condition_differences)
         notes.append(f"The runs had different conditions, which may change items: {in_words}.")
@@ -276,17 +276,22 @@ def _with_corrected_p_values(comparisons: list[MetricComparison], headline: str)
     return comparisons
 
 
-def _correction_notes(comparisons: list[MetricComparison]) -> list[str]:
+def _correction_notes(comparisons: list[MetricComparison], headline: str) -> list[str]:
     number = max(
         sum(comparison.corrected is not None and comparison.reading == reading for comparison in comparisons)
         for reading in READINGS
     )
     if number < 2:
         return []
+    correction = (
+        f"corrected for {number} comparisons (Benjamini-Hochberg: of all significant ones, {100 * LEVEL:.0f} % are "
+        "false on average)"
+    )
+    if all(comparison.corrected is not None for comparison in comparisons):  # the first metric has no value
+        return [f"The p values are {correction}; no interval is corrected."]
     return [
-        f"The p values of the other metrics and of the categories are corrected for {number} comparisons "
-        f"(Benjamini-Hochberg: of all significant ones, {100 * LEVEL:.0f} % are false on average). The p value of "
-        f"{comparisons[0].name}, the first metric, is not corrected; neither is any interval."
+        f"The p values of the other metrics and of the categories are {correction}. The p value of {headline}, the "
+        "first metric, is not corrected; neither is any interval."
     ]
 
 
@@ -301,18 +306,10 @@ def run_name(report: Report, results_path: str, name: str = "") -> RunName:
     )
 
 
-def _flips(
-    before: Report, after: Report, scorer: AnyScorer, metric: str, reading: ReadingName
-) -> tuple[list[Flip], list[Flip]]:
-    """Return the items whose value rose and those whose value fell, largest change first.
-
-    If the metric is no mean over items, an item's value is its mean credit over the samples that both runs scored.
-    """
+def _flips(before: Report, after: Report, reading: ReadingName) -> tuple[list[Flip], list[Flip]]:
+    """Return the items whose value rose and those whose value fell, largest change first."""
     samples_before, samples_after = in_group(before, None), in_group(after, None)
-    values_before, values_after = (scorer.observations(report, metric, reading) for report in (before, after))
-    if values_before is None or values_after is None:
-        values_before = _mean_credits(_also_scored_in(samples_after, samples_before, reading), reading)
-        values_after = _mean_credits(_also_scored_in(samples_before, samples_after, reading), reading)
+    values_before, values_after = item_values(before, after, reading)
     flips = []
     for item, value_before in values_before.items():
         value_after = values_after.get(item)
@@ -324,10 +321,30 @@ def _flips(
     return [flip for flip in flips if flip.after > flip.before], [flip for flip in flips if flip.after < flip.before]
 
 
-def item_values(report: Report, scorer: AnyScorer, metric: str, reading: ReadingName) -> dict[str, float | None]:
-    """Return each item's value in [0, 1]: in the metric if it is a mean over items, else its mean credit."""
-    values = scorer.observations(report, metric, reading)
-    return _mean_credits(by_observation(report.samples), reading) if values is None else values
+def item_values(
+    before: Report, after: Report, reading: ReadingName
+) -> tuple[Mapping[str, float | None], Mapping[str, float | None]]:
+    """Return item -> its value in [0, 1] in each of two runs, without items that have different parts in them.
+
+    None: it is unscored. The value is that in the first metric. If this is no mean over items, it is the mean credit
+    over the samples that both runs scored.
+    """
+    scorer, metric = scorer_of(after), _headline(before, after)
+    incomparable = with_other_tasks(*map(tasks_of_observations, (before, after)))
+    before, after = (without_observations(report, incomparable) for report in (before, after))
+    values_before, values_after = (scorer.observations(report, metric, reading) for report in (before, after))
+    if values_before is not None and values_after is not None:
+        return values_before, values_after
+    samples_before, samples_after = in_group(before, None), in_group(after, None)
+    return (
+        _mean_credits(_also_scored_in(samples_after, samples_before, reading), reading),
+        _mean_credits(_also_scored_in(samples_before, samples_after, reading), reading),
+    )
+
+
+def _headline(before: Report, after: Report) -> str:
+    """Return the name of the first metric; empty without metrics."""
+    return next((metric.name for report in (after, before) for metric in report.metrics), "")
 
 
 def _mean_credits(items: dict[str, list[SampleResult]], reading: ReadingName) -> dict[str, float | None]:

@@ -19,7 +19,7 @@ from grader.results import Provenance, Report
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.mr_ben.facts import MrBenRunFacts
 from grader.wording import counted
-from tests.made_runs import choice, circular, figures, mr_ben, report, sample, tasks
+from tests.made_runs import Row, choice, circular, figures, mr_ben, report, sample, tasks
 from tests.tables import each
 
 
@@ -235,6 +235,16 @@ def test_the_first_metric_is_not_corrected_and_the_page_says_what_was_done() -> 
     assert (first.group, first.corrected, first.is_significant) == (None, None, True)
     assert all(row.corrected is not None and row.corrected >= row.difference.p_value for row in others)
     assert made.notes[0].startswith("The p values of the other metrics and of the categories are corrected for 3")
+
+
+def test_without_a_value_of_the_first_metric_all_p_values_are_corrected_and_the_page_says_so() -> None:
+    rows: list[Row] = [("s", f"q{n}", n % 3 == 0, n % 2 == 0, True, True) for n in range(6)]
+    lost: list[Row] = [(*rows[0][:3], False, None, None), *rows[1:]]
+    made = compare(mr_ben(rows), mr_ben([(*row[:5], None) for row in lost]))
+    assert made.metrics[0].name != "mr_score"
+    assert all(row.corrected is not None for row in made.metrics)
+    assert "The p value of" not in made.notes[0]
+    assert "The p values are corrected for" in made.notes[0]
 
 
 @each(

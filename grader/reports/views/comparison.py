@@ -54,12 +54,9 @@ def document(comparison: Comparison, sides: Callable[[], tuple[PageRun, PageRun]
 
         assert sides is not None
         runs = sides()
-        metric = comparison.metrics[0].name if comparison.metrics else ""
-        values = [
-            {reading: item_values(run.report, run.findings.scorer, metric, reading) for reading in READINGS}
-            for run in runs
-        ]
-        return build(*runs, values=values)
+        before, after = (run.report for run in runs)
+        pairs = [item_values(before, after, reading) for reading in READINGS]
+        return build(*runs, values=[dict(zip(READINGS, values, strict=True)) for values in zip(*pairs, strict=True)])
 
     return Document(
         names=[comparison.benchmark, comparison.split, f"{comparison.protocol}: {a} to {b}"],
@@ -212,7 +209,7 @@ def _headline_sentence(comparison: Comparison) -> str:
     if row is None:
         return ""
     a, b = _short_names(comparison)
-    change, p_value = signed_text(row.difference.value), p_value_text(row.difference.p_value)
+    change, p_value = signed_text(row.difference.value), p_value_text(row.p_value)
     direction = "is higher" if row.difference.value > 0 else "is lower"
     verb = "is the same" if change == "0.0" else direction
     conclusion = "this is more than chance" if row.is_significant else "chance can explain this"

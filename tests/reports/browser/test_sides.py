@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Page
 
 from grader.reports.findings import findings_of
@@ -14,9 +15,10 @@ from grader.reports.views import leaderboard as of_leaderboard
 from grader.reports.web.items import PageRun
 from grader.results import Note, Provenance, Report
 from grader.scorers.means import each_task, metric_rows
+from grader.scorers.registry import scorer_of
 from grader.task import Task
 from tests.decisions.test_leaderboard import board, questions
-from tests.made_runs import report, sample, tasks
+from tests.made_runs import Row, mr_ben, report, sample, tasks
 from tests.reports.browser.conftest import Watched, settled, violations
 from tests.reports.browser.test_hostile import HOSTILE
 from tests.reports.shown import side_by_side
@@ -108,6 +110,25 @@ def test_an_item_of_one_run_only_is_not_paired(page: Callable[..., Page]) -> Non
     opened = page(side("old", run(A)), side("new", run(B[:4])), view="tab=items&moved=unpaired")
     assert names(opened) == ["q4"]
     assert "not in this run" in opened.locator("tbody tr").inner_text()
+
+
+def test_an_item_that_no_difference_counts_has_not_moved(page: Callable[..., Page]) -> None:
+    """One with other passes, and one that rose only because a run lost a sample of it."""
+    passes = report(
+        [sample("1", "correct", unit="1"), sample("1000001", "correct", unit="1"), sample("2", "wrong", unit="2")],
+        benchmark="mmbench", scorer="circular",
+    )  # fmt: skip
+    fewer = replace(passes, samples=[sample("1", "wrong", unit="1"), sample("2", "correct", unit="2")])
+    rows: list[Row] = [("math", "1", False, False, True, True), ("math", "1", False, False, True, False)]
+    other: list[Row] = [("math", "2", True, True, True, True)]
+    solved, lost = mr_ben([*rows, *other]), mr_ben([rows[0], (*rows[1][:5], None), *other])
+    for *runs, chips in (
+        (passes, fewer, ["old wrong, new correct (1)", "not scored in both (1)"]),
+        (solved, lost, ["both correct (2)"]),
+    ):
+        before, after = (replace(run, metrics=scorer_of(run).metrics(run)) for run in runs)
+        opened = page(side("old", before), side("new", after), view="tab=items")
+        assert opened.locator(".chips a").all_text_contents()[1:] == chips
 
 
 def test_what_is_not_alike_in_how_runs_were_made_is_marked(page: Callable[..., Page]) -> None:
