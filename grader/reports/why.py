@@ -12,7 +12,7 @@ from grader import resources
 from grader.reports.text import truncate
 from grader.results import READINGS, Outcome, other_reading
 from grader.scorers.registry import scorer_of
-from grader.wording import clean
+from grader.wording import all_of, clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -74,6 +74,15 @@ def _words_before(reply: str, start: int, answer: str) -> str:
     line_before = context.rpartition("\n")[2]
     *words, beginning_of_own_word = line_before.split(" ")
     return " ".join([*words[-WORDS_BEFORE:], beginning_of_own_word])
+
+
+def agreement(report: Report) -> str:
+    """Return on how many samples the readings agree, if they differ on none; empty if careful judges no sample."""
+    judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in report.samples)
+    if not judged:
+        return ""
+    restriction = " that both judge" if judged < len(report.samples) else ""
+    return f"Official and careful agree on {all_of(judged, 'sample')}{restriction}."
 
 
 def labelled_facts(scorer: AnyScorer, sample: SampleResult) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from grader.results.provenance import NodeProvenance as NodeProvenance
 from grader.results.provenance import Part as Part
 from grader.results.provenance import Provenance as Provenance
 from grader.results.provenance import SandboxProvenance as SandboxProvenance
-from grader.wording import clean
+from grader.wording import clean, counted
 
 SCHEMA = 1
 F = TypeVar("F", bound=msgspec.Struct)
@@ -340,7 +340,7 @@ class Report(msgspec.Struct, Generic[SampleFacts, RunFacts], frozen=True, kw_onl
         """Return the overall metrics, one on a line."""
         part = f"only {self.part.in_words()}" if self.part is not None else ""
         title = [name for name in (self.benchmark, self.split, self.protocol, part, self.model) if name]
-        counts = f"{len(self.samples)} samples; official and careful differ on {len(self.differences())}"
+        counts = f"{counted(len(self.samples), 'sample')}; official and careful differ on {len(self.differences())}"
         if self.unscored:
             counts += f"; {self.unscored} unscored"
         metrics = [_metric_line(name, *pair) for name, pair in self.overall().items()]
@@ -349,7 +349,9 @@ class Report(msgspec.Struct, Generic[SampleFacts, RunFacts], frozen=True, kw_onl
 
     def __repr__(self) -> str:
         """Return one line: all samples of a run would be megabytes of text."""
-        counts = f"{len(self.metrics)} metrics, {len(self.samples)} samples, {self.unscored} unscored"
+        counts = ", ".join(
+            [counted(len(self.metrics), "metric"), counted(len(self.samples), "sample"), f"{self.unscored} unscored"]
+        )
         return f"<Report {' '.join(map(_shorten, (self.benchmark, self.split, self.protocol)))}: {counts}>"
 
     def metric(self, name: str, reading: ReadingName = "official", group: str | None = None) -> Metric | None:

@@ -34,6 +34,11 @@ def test_it_prints_the_overall_metrics() -> None:
     ]
 
 
+def test_one_sample_is_no_samples() -> None:
+    assert str(report(1)).splitlines()[-1] == "1 sample; official and careful differ on 0; 1 unscored"
+    assert "1 sample, " in repr(report(1))
+
+
 def test_both_are_bounded_and_nothing_in_them_acts_on_a_terminal() -> None:
     large = report(5_000, 300, "\x1b[2J" + "x" * 5_000)
     assert len(str(large)) < 3_000

@@ -82,11 +82,14 @@ def _unscored_hint(run: Findings) -> Hint:
     """
     report = run.report
     metric = run.partial_metrics[-1] if run.partial_metrics else None
-    bounds = "" if metric is None else f" {metric.name} is between {bounds_in_words(metric)}."
+    bounds = (
+        "" if metric is None else f" {metric.name} ({metric.reading}), worst to best case: {bounds_in_words(metric)}."
+    )
+    verb = "is" if report.unscored == 1 else "are"
     return (
-        f"{report.unscored:,} of {counted(len(report.samples), 'sample')} could not be judged "
+        f"{report.unscored:,} of {counted(len(report.samples), 'sample')} {verb} unscored "
         f"({run.why_unscored}).{bounds}",
-        items_link(tab="items", careful="unscored"),
+        items_link(tab="items", unscored="1"),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from grader.decisions.gate import WORST_FIRST
 from grader.reports.document import EVERYWHERE, Case, Cell, Column, Document, Section, Suite, Table
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ def document(decisions: Decisions) -> Document:
     """Return the document of a policy's gates."""
     return Document(
         names=["Gates", decisions.policy],
-        facts=[f"{len(decisions.gates)} gates", f"exit code {decisions.exit_code}"],
+        facts=[counted(len(decisions.gates), "gate"), f"exit code {decisions.exit_code}"],
         sections=[section(decisions.gates, media=EVERYWHERE)],
         data=lambda: decisions,
         records=lambda: (

@@ -26,6 +26,7 @@ from grader.reports.views.brief import brief_of
 from grader.reports.views.cases import suites
 from grader.reports.views.sample_rows import COLUMNS, evidence_of, records_of, reply_of
 from grader.reports.why import (
+    agreement,
     bounds_in_words,
     distinguishing_facts,
     metrics_lead,
@@ -35,10 +36,9 @@ from grader.reports.why import (
 from grader.results import (
     OTHER_ANSWERS,
     READINGS,
-    Outcome,
     other_answers_in_words,
 )
-from grader.wording import all_of, counted
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -91,7 +91,7 @@ def document(
             Section(title="Metrics", parts=[metric_views.overall(run) if run.pairs else "This run has no metrics."]),
             *metric_views.by_group(run),
             *_other_answers(run),
-            _differences(run, replies) if run.differing_samples else _agreement(run),
+            _differences(run, replies) if run.differing_samples else Section(parts=[agreement(report)]),
             *(Section(title=plot.curve.title, parts=[plot], media=TEXTS) for plot in plots),
             Section(parts=[*plots, *_cards(run)], media=PAGES),
             *_unscored(run),
@@ -134,15 +134,6 @@ def _other_answers(run: Findings) -> Iterator[Section]:
     """Yield how many programs pass with other answers than the reference, if some do."""
     if sentence := other_answers_in_words(run.report.samples):
         yield Section(parts=[f"{sentence}. They have the flag `{OTHER_ANSWERS}`."])
-
-
-def _agreement(run: Findings) -> Section:
-    """Return a sentence on how many samples the readings agree; none if careful judges no sample."""
-    judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in run.report.samples)
-    if not judged:
-        return Section(parts=[])
-    restriction = " that both judge" if judged < len(run.report.samples) else ""
-    return Section(parts=[f"Official and careful agree on {all_of(judged, 'sample')}{restriction}."])
 
 
 def _differences(run: Findings, replies: Callable[[], Replies]) -> Section:

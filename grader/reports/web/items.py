@@ -20,6 +20,7 @@ from grader.reports.document import Items
 from grader.reports.questions import Gap
 from grader.reports.views.sample_rows import reply_of
 from grader.reports.web import images
+from grader.reports.why import agreement
 from grader.results import READINGS, Reading, ReadingName, SampleResult
 from grader.results.groups import by_observation, by_round, by_task
 
@@ -136,6 +137,7 @@ def _run(run: PageRun) -> dict[str, object]:
         "file": report.provenance.predictions,
         "made": dict(_flatten(findings.provenance)),
         "notes": [*findings.reading_difference_notes, *findings.notes],
+        "agreement": agreement(report),
         "unscored": report.unscored,
         "whyUnscored": findings.why_unscored,
         "excludedFrom": findings.metrics_leaving_out_unscored,
@@ -364,7 +366,10 @@ class _ShownReplies:
 
     def why_shortened(self) -> str:
         """Return a sentence about the replies without their middle."""
-        return f"{self.shortened} outputs are longer than {self._limit:,} characters; the middle of them is left out."
+        longer = f"longer than {self._limit:,} characters"
+        if self.shortened == 1:
+            return f"1 output is {longer}; its middle is left out."
+        return f"{self.shortened:,} outputs are {longer}; the middle of them is left out."
 
     def _middle(self, text: str) -> tuple[int, int]:
         """Return the range [start, end) that is left out, if any. Two thirds of the shown characters are before it."""

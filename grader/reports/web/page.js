@@ -181,7 +181,7 @@ function verdict(item, run, reading) {
 // --- the address holds the view, so that every view has a link, and back and forward work ------------------------------
 
 let state, DEFAULTS, TABS;
-const FILTERS = ['q', 'deep', 'official', 'careful', 'group', 'differs', 'moved'];
+const FILTERS = ['q', 'deep', 'official', 'careful', 'group', 'differs', 'unscored', 'moved'];
 
 function readState() {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -243,7 +243,9 @@ function shortId(name) {
 // --- the list of items: search, filters, order --------------------------------------------------------------------------
 
 const filtered = (changes) => address({ ...changes, item: '' });
-const fits = (sample, wanted) => READINGS.every((name) => !wanted[name] || sample[name].outcome === wanted[name]) && (!wanted.differs || sample.differs);
+// Whether a sample is unscored in at least one reading, as the report counts.
+const isUnscored = (sample) => READINGS.some((name) => sample[name].outcome === 'unscored');
+const fits = (sample, wanted) => READINGS.every((name) => !wanted[name] || sample[name].outcome === wanted[name]) && (!wanted.differs || sample.differs) && (!wanted.unscored || isUnscored(sample));
 
 // How an item changed from the first run to the second.
 function movement(item) {
@@ -272,10 +274,12 @@ function outputs(item) {
   return item.outputs;
 }
 
+const ofSamples = (wanted) => wanted.official || wanted.careful || wanted.differs || wanted.unscored;
+
 function matches(item, wanted, asked) {
   if (wanted.group && !item.groups.includes(wanted.group)) return false;
   if (wanted.moved && pair && movement(item) !== wanted.moved) return false;
-  if ((wanted.official || wanted.careful || wanted.differs) && !item.samples.some((sample) => fits(sample, wanted))) return false;
+  if (ofSamples(wanted) && !item.samples.some((sample) => fits(sample, wanted))) return false;
   return asked.every((word) => texts(item).includes(word) || (wanted.deep && outputs(item).includes(word)));
 }
 
@@ -326,7 +330,7 @@ function filters() {
   return [el('form', { class: 'filters', role: 'search', 'aria-label': 'Items', onsubmit: (event) => event.preventDefault() },
     el('label', { class: 'grow' }, el('span', { text: 'Search' }), el('input', { id: 'search', type: 'search', value: state.q, autocomplete: 'off', spellcheck: 'false', placeholder: 'id, question, category, evidence', oninput: typed })),
     pair ? select('reading', 'Reading', ['careful', 'official'].map((name) => [name, name])) : READINGS.map((name) => select(name, name, outcomes(name), true)),
-    groups.length ? select('group', 'Category', groups, true) : null, pair ? null : check('differs', 'readings differ'), check('deep', 'search outputs too'),
+    groups.length ? select('group', 'Category', groups, true) : null, pair ? null : check('differs', 'readings differ'), data.runs.some((run) => run.unscored) ? check('unscored', 'unscored') : null, check('deep', 'search outputs too'),
     el('a', { class: 'button', id: 'clear', href: fresh({ tab: 'items' }), text: 'Clear' })),
   pair ? el('p', { class: 'chips', role: 'group', 'aria-label': 'Changes' }, [['', 'all'], ...movements()].filter(([value]) => !value || numbers.has(value)).map(([value, text]) =>
     el('a', { class: `chip moved-${value || 'all'}`, href: filtered({ moved: value }), 'aria-current': state.moved === value ? 'true' : null, text: `${text} (${count(value ? numbers.get(value) : items.length)})` }))) : null];
@@ -359,7 +363,7 @@ function row(item, isTimed) {
 
 async function results() {
   const found = chosen();
-  const has = samples().length > items.length && (state.official || state.careful || state.differs) ? ' with such a sample' : '';
+  const has = samples().length > items.length && ofSamples(state) ? ' with such a sample' : '';
   const text = `${found.length === items.length ? '' : `${count(found.length)} of `}${plural(items.length, data.unit)}${has}${state.deep && state.q && !isComplete ? '; still unpacking the outputs' : ''}`;
   if (state.deep && state.q && !isComplete) completing ??= complete();
   say(text);
@@ -408,7 +412,7 @@ async function differences() {
   const every = items.flatMap((item) => item.samples.filter((sample) => sample.differs).map((sample) => [item, sample]));
   const heading = el('h2', { text: 'Where official and careful differ' });
   const total = samples().length;
-  if (!every.length) return [heading, el('p', { class: 'notice', text: total ? `The two readings agree on all ${plural(total, 'sample')}.` : 'There are no samples.' })];
+  if (!every.length) return [heading, el('p', { class: 'notice', text: !total ? 'There are no samples.' : data.runs[0].agreement || 'The careful reading judges no sample.' })];
   const kindOf = ([, sample]) => READINGS.map((name) => sample[name].outcome).join(' ');
   const now = `${state.official} ${state.careful}`;
   const found = every.filter((one) => now === ' ' || kindOf(one) === now);
@@ -567,7 +571,7 @@ async function about() {
     el('p', { class: 'lead' }, `benchmark ${named(data.benchmark)}, split ${named(data.split)}, protocol ${named(data.protocol)}`),
     await table('How it was made', [column('fact'), data.runs.map((run) => column(pair ? breakable(run.name) : 'value'))], names, made, 'made'),
     data.runs.map((run) => [run.notes.length ? [el('h2', {}, 'Notes', pair ? [': ', breakable(run.name)] : null), el('ul', { class: 'notes' }, run.notes.map((note) => el('li', {}, noted(note))))] : null,
-      run.unscored ? [el('h2', {}, 'Unscored', pair ? [': ', breakable(run.name)] : null), el('p', {}, el('a', { href: fresh({ tab: 'items', ...(pair ? {} : { careful: 'unscored' }) }) }, plural(run.unscored, 'sample')), ` without a verdict (${named(run.whyUnscored)}): excluded from ${named(run.excludedFrom)}, counted neither as correct nor as wrong.`)] : null]),
+      run.unscored ? [el('h2', {}, 'Unscored', pair ? [': ', breakable(run.name)] : null), el('p', {}, el('a', { href: fresh({ tab: 'items', unscored: '1' }) }, plural(run.unscored, 'sample')), ` without a verdict (${named(run.whyUnscored)}): excluded from ${named(run.excludedFrom)}, counted neither as correct nor as wrong.`)] : null]),
     el('h2', { text: 'The two readings' }), el('dl', { class: 'facts' }, explained.map(([name, meant]) => el('div', {}, el('dt', { text: name }), el('dd', { text: meant }))))];
 }
 
@@ -739,7 +743,7 @@ async function start() {
   }
   pair = panel.dataset.runs === '2';
   TABS = [['summary', 'Summary'], ...(pair ? [] : [['differences', 'Where they differ']]), ['items', 'Items'], ['about', 'How it was made']];
-  DEFAULTS = { tab: 'summary', item: '', sample: '0', q: '', deep: '', official: '', careful: '', group: '', differs: '', moved: '', reading: panel.dataset.reading, sort: '' };
+  DEFAULTS = { tab: 'summary', item: '', sample: '0', q: '', deep: '', official: '', careful: '', group: '', differs: '', unscored: '', moved: '', reading: panel.dataset.reading, sort: '' };
   state = readState();
   // The summary is a part of the page.
   summary = [...panel.childNodes];

@@ -4,10 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Page
 
 from grader.reports.material import Material, RunFiles
-from grader.results import Note
+from grader.results import Note, Report
+from grader.scorers.registry import scorer_of
+from tests import made_runs
 from tests.reports.browser.conftest import Watched, settled
 from tests.reports.browser.made import CODE
 from tests.reports.made_reports import read, report, sample
@@ -74,6 +77,34 @@ def test_another_metric_can_be_broken_down_and_what_is_unscored_is_listed(
     page.get_by_role("link", name="1 sample").click()
     _count(page, "1 of 4 tasks with such a sample")
     assert _ids(page) == ["q3"]
+
+
+def _made(*outcomes: tuple[str, str]) -> Report:
+    """A run with these official and careful outcomes."""
+    made = made_runs.report(
+        made_runs.sample(f"q{n}", careful, official=official) for n, (official, careful) in enumerate(outcomes)
+    )
+    return replace(made, metrics=scorer_of(made).metrics(made))
+
+
+def test_links_to_unscored_samples_lead_to_those_of_either_reading(show: Callable[..., Watched]) -> None:
+    made = _made(("unscored", "correct"), ("unscored", "unscored"), ("wrong", "unscored"), ("wrong", "not_judged"))
+    page = show(made, Material()).open()
+    hint = page.locator(".brief li").first
+    assert hint.inner_text().startswith("3 of 4 samples are unscored (")
+    hint.get_by_role("link").click()
+    _count(page, "3 of 4 questions")
+    assert _ids(page) == ["q0", "q1", "q2"]
+
+
+def test_the_readings_agree_only_on_samples_that_both_judge(show: Callable[..., Watched]) -> None:
+    for careful, sentence in (
+        (["correct"], "Official and careful agree on the only sample."),
+        (["correct", "not_judged"], "Official and careful agree on the only sample that both judge."),
+        (["not_judged"], "The careful reading judges no sample."),
+    ):
+        page = show(_made(*(("correct", outcome) for outcome in careful)), Material()).open("tab=differences")
+        assert page.locator("#panel .notice").inner_text() == sentence
 
 
 def test_filters_and_order_are_in_the_address(watch: Callable[..., Watched], made: Path) -> None:

@@ -181,7 +181,7 @@ def test_a_very_long_output_loses_its_middle_and_keeps_its_spans() -> None:
     assert sample["cut"] == [133_333, len(text) - 200_000]
     assert sample["output"][slice(*sample["careful"]["span"])] == "B"
     assert "span" not in sample["official"]
-    assert "1 outputs are longer than 200,000 characters; the middle of them is left out." in data.decode()
+    assert "1 output is longer than 200,000 characters; its middle is left out." in data.decode()
 
 
 # --- figures ----------------------------------------------------------------------------------------------------
