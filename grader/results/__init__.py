@@ -440,4 +440,5 @@ def other_answers_in_words(samples: Iterable[SampleResult]) -> str:
     number = sum(isinstance(sample.flags, list) and OTHER_ANSWERS in sample.flags for sample in passed)
     if not number:
         return ""
-    return f"{number:,} of {len(passed):,} passes answer otherwise than the reference solution; the tests accept it"
+    verb = "answers" if number == 1 else "answer"
+    return f"{number:,} of {len(passed):,} passes {verb} otherwise than the reference solution; the tests accept it"

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from grader.reports.document import Case, Suite
-from grader.results import Outcome, SampleResult, other_reading
+from grader.reports.why import INFRASTRUCTURE
+from grader.results import Outcome, ReadingName, SampleResult, other_reading
 from grader.results.groups import by_observation, by_round
 from grader.scorers.registry import scorer_of
 from grader.wording import clean
@@ -28,7 +29,7 @@ from grader.wording import clean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.results import ReadingName, Report
+    from grader.results import Report
     from grader.scorers.registry import AnyScorer
 
 CaseState = Literal["passed", "failed", "unscored"]
@@ -43,6 +44,7 @@ class _Item(msgspec.Struct, frozen=True, kw_only=True):
     """One task, question or circular group, with the verdicts of its rounds."""
 
     name: str
+    reading: ReadingName
     samples: list[SampleResult]
     rounds: list[CaseState]
     other_rounds: list[CaseState]
@@ -84,7 +86,7 @@ def _items_by_label(report: Report, reading: ReadingName, scorer: AnyScorer) -> 
             [_round_state(members, qids, each, scorer) for members in rounds]
             for each in (reading, other_reading(reading))
         )
-        item = _Item(name=name, samples=samples, rounds=states, other_rounds=other_states)
+        item = _Item(name=name, reading=reading, samples=samples, rounds=states, other_rounds=other_states)
         items.setdefault(label, []).append(item)
     return items
 
@@ -125,7 +127,7 @@ def _case(item: _Item, class_name: str, reading: ReadingName, scorer: AnyScorer)
             class_name=class_name,
             seconds=seconds,
             state="skipped",
-            kind="unscored",
+            kind=_state_word(item, reading).replace(" ", "_"),
             message=_unscored_message(item, reading),
             details=_details(item, reading),
             remarks=remarks,
@@ -133,6 +135,14 @@ def _case(item: _Item, class_name: str, reading: ReadingName, scorer: AnyScorer)
     if item.verdict == "failed":
         remarks = [_failure_message(item, reading), _details(item, reading), *_gold_lines(item, scorer), *remarks]
     return Case(name=item.name, class_name=class_name, seconds=seconds, state="passed", remarks=remarks)
+
+
+def _state_word(item: _Item, reading: ReadingName) -> str:
+    """Return the verdict of an item in a reading; an item without one may be lost, or outside the careful reading."""
+    verdict = item.verdict if reading == item.reading else _verdict(item.other_rounds)
+    outcomes = {sample.reading(reading).outcome for sample in item.samples}
+    is_outside = Outcome.NOT_JUDGED in outcomes and Outcome.UNSCORED not in outcomes
+    return "not judged" if verdict == "unscored" and is_outside else verdict
 
 
 def _gold_lines(item: _Item, scorer: AnyScorer) -> list[str]:
@@ -155,14 +165,16 @@ def _outcomes_in_words(item: _Item, reading: ReadingName) -> str:
 def _unscored_message(item: _Item, reading: ReadingName) -> str:
     """Return the detail of the first unscored sample, and the outcomes of those without full credit.
 
-    Without a detail, it is the infrastructure that failed. An item of several tasks may be unscored although each of
-    its samples has full credit: then only the question as a whole has no verdict.
+    Without a detail, the infrastructure failed, or careful does not judge the task. An item of several tasks may be
+    unscored although each of its samples has full credit: then only the question as a whole has no verdict.
     """
     verdicts = [sample.reading(reading) for sample in item.samples]
     details = (verdict.detail for verdict in verdicts if not verdict.is_scored)
-    why = next(filter(None, details), "infrastructure failed")
+    state = _state_word(item, reading)
+    otherwise = INFRASTRUCTURE if state == "unscored" else "the careful reading does not judge this task"
+    why = next(filter(None, details), otherwise)
     outcomes = _outcomes_in_words(item, reading) or "its question"
-    return f"unscored, which says nothing about the model: {why[:MOST_CHARACTERS]} ({outcomes})"
+    return f"{state}, which says nothing about the model: {why[:MOST_CHARACTERS]} ({outcomes})"
 
 
 def _failure_message(item: _Item, reading: ReadingName) -> str:
@@ -204,7 +216,7 @@ def _remarks(item: _Item, reading: ReadingName) -> list[str]:
     The message of a failed item has the rounds already.
     """
     lines = [_rounds_in_words(item, reading)] if len(item.rounds) > 1 and item.verdict != "failed" else []
-    other_verdict = _verdict(item.other_rounds)
-    if other_verdict != item.verdict:
-        lines.append(f"{reading}: {item.verdict}; {other_reading(reading)}: {other_verdict}")
+    word, other_word = (_state_word(item, name) for name in (reading, other_reading(reading)))
+    if other_word != word:
+        lines.append(f"{reading}: {word}; {other_reading(reading)}: {other_word}")
     return lines

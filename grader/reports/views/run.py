@@ -133,7 +133,7 @@ def _facts(run: Findings) -> list[str]:
 def _other_answers(run: Findings) -> Iterator[Section]:
     """Yield how many programs pass with other answers than the reference, if some do."""
     if sentence := other_answers_in_words(run.report.samples):
-        yield Section(parts=[f"{sentence}. They have the flag `{OTHER_ANSWERS}`."])
+        yield Section(parts=[f"{sentence} (flag `{OTHER_ANSWERS}`)."])
 
 
 def _differences(run: Findings, replies: Callable[[], Replies]) -> Section:

@@ -154,7 +154,7 @@ const SIGNS = { good: '✓', bad: '✕', doubt: '?', none: '–' };
 const toneOf = (outcome) => TONES.get(outcome) ?? 'bad';
 const MEANINGS = lookup({ passed: 'All tests passed.', failed: 'A test failed.', error: 'The program raised an exception other than a failed assertion.',
   timeout: 'The program used more time than allowed.', out_of_memory: 'The program used more memory than allowed.', crashed: 'The program ended by a signal that it caused itself.',
-  lint_failed: 'The linter rejected the program.', not_judged: 'The tests of this task cannot judge a program that runs apart from them.', suspect: 'It passes officially, but the check in separate processes does not confirm the pass.',
+  lint_failed: 'The linter rejected the program.', not_judged: 'The careful reading does not judge this task.', suspect: 'It passes officially, but the check in separate processes does not confirm the pass.',
   correct: 'The answer is correct.', wrong: 'The answer is wrong.', no_answer: 'No answer was read in the output.', ambiguous: 'The output gives several answers.',
   unscored: 'No verdict: excluded from every metric that needs one.' });
 

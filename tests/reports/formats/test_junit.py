@@ -148,6 +148,17 @@ def test_a_task_says_that_none_of_its_samples_passes_and_is_skipped_where_a_lost
     assert verdict(as_file("x.xml", made.report(samples, scorer="circular"))) == expected
 
 
+@each(("detail", "why"), [("", "the careful reading does not judge this task"), ("draws at random", "draws at random")])
+def test_a_task_outside_the_careful_reading_is_skipped_and_nothing_failed(detail: str, why: str) -> None:
+    outside = made.read("not_judged", detail=detail)
+    data = as_file("x.xml", made.report([made.sample("q", made.read("passed"), outside)], scorer="execution"))
+    assert verdict(data) == (
+        f"skipped: not judged, which says nothing about the model: {why} (1 not_judged)"
+        " | system-out: careful: not judged; official: passed"
+    )
+    assert parsed(data).find(".//skipped").get("type") == "not_judged"  # type: ignore[union-attr]
+
+
 def test_a_question_of_several_rows_passes_where_a_round_of_them_is_all_right() -> None:
     right, wrong = made.read("correct"), made.read("wrong", "A")
     one = [made.sample("u/a", right, unit="u"), made.sample("u/b", wrong, unit="u")]

@@ -19,6 +19,12 @@ def test_a_submission_has_nothing_that_the_readings_could_agree_on() -> None:
     assert "test-en has no public answers." in said
 
 
+def test_one_pass_with_other_answers_is_no_plural() -> None:
+    alike = [sample(f"q{n}", read("passed"), flags=["alike"]) for n in range(2)]
+    for number, words in ((1, "1 of 1 passes answers otherwise"), (2, "2 of 2 passes answer otherwise")):
+        assert words in on_terminal(report(alike[:number], scorer="execution"))
+
+
 def test_of_many_differences_all_are_counted_by_their_kind() -> None:
     right, wrong = read("correct"), read("wrong")
     said = on_terminal(report([*(sample(f"a{n}", wrong, right) for n in range(12)), sample("b", right, wrong)]))
