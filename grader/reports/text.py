@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 import textwrap
 
+from rich.cells import cell_len
+
 _CODE = re.compile(r"`[^`\n]*`")
+_SECOND_COLUMN = "\x01"
+"""Stands behind a wide character while its line is broken."""
 
 
 def truncate(text: str, max_length: int) -> str:
@@ -18,10 +22,21 @@ def truncate(text: str, max_length: int) -> str:
 
 
 def fold(text: str, width: int, indent: str = "") -> list[str]:
-    """Return the lines of a text, broken between words only; a longer word is a line of its own. At least one line."""
-    return textwrap.wrap(
-        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
-    ) or [""]
+    """Return the lines of a text, broken between words only; a longer word is a line of its own. At least one line.
+
+    `width`: in columns of a terminal, of which a character of East Asian scripts takes two.
+    """
+    if not text.isascii():
+        text = "".join(character + _SECOND_COLUMN * (cell_len(character) - 1) for character in text)
+    lines = textwrap.wrap(
+        text,
+        width,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+    )
+    return [line.replace(_SECOND_COLUMN, "") for line in lines] or [""]
 
 
 def wrap(text: str, width: int) -> str:
@@ -31,7 +46,7 @@ def wrap(text: str, width: int) -> str:
 
 def _wrap_line(line: str, width: int) -> str:
     """Break a line into lines of at most `width`; all but the first are indented."""
-    if len(line) <= width:
+    if cell_len(line) <= width:
         return line
     # A line must not be broken in code or before "%": NULs take the place of these blanks until it is broken.
     with_nuls = _CODE.sub(lambda match: match[0].replace(" ", "\0"), line).replace(" %", "\0%")

@@ -17,7 +17,7 @@ _PIECE = re.compile(r"(\(?)`([^`]*[^`\s][^`]*)`([.,:;)]*)(?!\S)|(\S+)")
 """Code that a sentence quotes, or a word."""
 _ENDS = re.compile(r"(\(?)(.*[^.,:;)])([.,:;)]*)")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|(?![A-Z]+-)[^\W\d_]+(?:-[^\W\d_]+)+")
-_NUMBER = re.compile(r"[-+]?\d{1,6}(?:\.\d{1,6}){0,2}%?|%|->|†")
+_NUMBER = re.compile(r"[-+\N{MINUS SIGN}]?\d{1,6}(?:,\d{3}){0,3}(?:\.\d{1,6}){0,2}%?|%|->|†")
 _HASH = re.compile(r"[0-9a-fA-F]{7,}")
 _NAME = re.compile(r"·|(?![A-Z]+-)[^\W_]+(?:(?:[-_=,]|\.(?=\d))[^\W_]+)*[:,]?")
 _JOINTS = re.compile(r"[-._=:,]")

@@ -201,6 +201,7 @@ def test_a_table_cell_and_a_sentence_show_the_text_they_were_given(parser: str, 
         ("``x`` and `y`z", "``` ``x`` ``` and `` `y`z ``"),
         ("= no heading", "`=` no heading"),
         ("40.0 is no list", "40.0 is no list"),
+        ("1,234 of 20,000; \N{MINUS SIGN}1.2 to +3.4", "1,234 of 20,000; \N{MINUS SIGN}1.2 to +3.4"),
     ],
 )
 def test_a_sentence_stays_readable(text: str, expected: str) -> None:

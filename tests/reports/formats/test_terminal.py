@@ -4,7 +4,7 @@ import msgspec
 
 from grader.reports.document import Cell, Column, Table, cells
 from grader.reports.formats.terminal import table_lines
-from grader.reports.text import truncate, wrap
+from grader.reports.text import fold, truncate, wrap
 from grader.results import Metric, Note, Reading, Report
 from grader.scorers.choice.facts import ChoiceFacts
 from tests.made_runs import figures, report, tasks
@@ -172,6 +172,11 @@ def test_prose_on_a_terminal_breaks_no_word_and_no_command() -> None:
         "a power of 80 % at a level of",
         "  5 % of all",
     ]
+
+
+def test_wide_characters_count_twice_where_prose_is_broken() -> None:
+    assert wrap("正解は B です 正解は", 16).splitlines() == ["正解は B です", "  正解は"]
+    assert fold("正解は B です 正解は", 20) == ["正解は B です 正解は"]
 
 
 def test_a_curve_is_a_table_of_its_values_and_of_many_has_some() -> None:
