@@ -7,7 +7,7 @@ from grader.reports.formats import format_of, html, markdown, terminal
 from grader.reports.material import Material, Replies
 from grader.reports.views import comparison, run
 from grader.reports.web.items import PageRun
-from grader.results import Report
+from grader.results import ReadingName, Report
 
 
 def on_terminal(report: Report, replies: Replies | None = None, **settings: Any) -> str:
@@ -26,6 +26,6 @@ def as_file(name: str, report: Report, gates: Any = (), **settings: Any) -> byte
     return format_of(name)(run.document(report, Material, gates, **settings))
 
 
-def side_by_side(before: PageRun, after: PageRun) -> bytes:
-    named = {"files": ("a.json", "b.json"), "names": (before.name, after.name)}
+def side_by_side(before: PageRun, after: PageRun, *, reading: ReadingName = "careful") -> bytes:
+    named: dict[str, Any] = {"files": ("a.json", "b.json"), "names": (before.name, after.name), "reading": reading}
     return html.make(comparison.document(compare(before.report, after.report, **named), lambda: (before, after)))

@@ -141,15 +141,16 @@ def _flips_table(title: str, comparison: Comparison, flips: Sequence[Flip], *, h
     return Table(
         title=f"{title}: {len(flips)}",
         columns=[Column(name=name, kind="name") for name in ("item", *_short_names(comparison))],
-        rows=[_flip_cells(flip, has_items=has_items) for flip in flips],
+        rows=[_flip_cells(flip, comparison.reading, has_items=has_items) for flip in flips],
         is_list=True,
     )
 
 
-def _flip_cells(flip: Flip, *, has_items: bool) -> list[Cell]:
+def _flip_cells(flip: Flip, reading: ReadingName, *, has_items: bool) -> list[Cell]:
+    """Return the cells of an item, whose link opens it in the reading in which it changed."""
     outcomes_before, outcomes_after = flip.outcomes
     return [
-        Cell(text=flip.item, link=items_link(tab="items", item=flip.item) if has_items else ""),
+        Cell(text=flip.item, link=items_link(tab="items", item=flip.item, reading=reading) if has_items else ""),
         Cell(text=_outcomes_text(outcomes_before, flip.before)),
         Cell(text=_outcomes_text(outcomes_after, flip.after), tone="good" if flip.after > flip.before else "bad"),
     ]

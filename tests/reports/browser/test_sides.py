@@ -106,6 +106,20 @@ def test_shares_of_samples_are_higher_or_lower_not_right_or_wrong(page: Callable
     assert row.locator(".share").all_text_contents() == ["5/10", "7/10"]
 
 
+def test_an_item_opens_in_the_reading_in_which_it_changed(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    runs = (
+        [sample("q0", "wrong", official=official), sample("q1", careful, official="correct")]
+        for official, careful in (("correct", "correct"), ("wrong", "wrong"))
+    )
+    before, after = (report(samples, metric_rows(samples, "accuracy", each_task)) for samples in runs)
+    path = tmp_path / "sides.html"
+    path.write_bytes(side_by_side(side("old", before), side("new", after), reading="official"))
+    opened = watch(path).open()
+    opened.locator("details a").click()
+    settled(opened, "document.querySelector('#item')")
+    assert opened.locator(".chips").first.inner_text() == "old correct, new wrong (official)"
+
+
 def test_an_item_of_one_run_only_is_not_paired(page: Callable[..., Page]) -> None:
     opened = page(side("old", run(A)), side("new", run(B[:4])), view="tab=items&moved=unpaired")
     assert names(opened) == ["q4"]
