@@ -35,10 +35,12 @@ def _parse_temperature(
     return {"temperature": number}
 
 
-def _parse_gen_kwargs(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, Any]:
-    """Parse `top_p=0.95,max_tokens=2048`, or a JSON object; a setting `none` is not sent."""
-    if value is None:
-        return {}
+def _parse_gen_kwargs(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
+    """Parse `top_p=0.95,max_tokens=2048`, or a JSON object, each time it is given; a setting `none` is not sent."""
+    return {name: setting for value in values for name, setting in _parse_settings(value).items()}
+
+
+def _parse_settings(value: str) -> dict[str, Any]:
     is_json = value.lstrip().startswith("{")
     settings = _json_object(value) if is_json else dict(_name_and_value(part) for part in value.split(","))
     if reserved := sorted(settings.keys() & _RESERVED_SETTINGS):
@@ -96,7 +98,7 @@ sampling_options = options.combine(
                  help="Samples per task."),
     click.option("--temperature", callback=_parse_temperature, metavar="T",
                  help="Sampling temperature. Default: as in the benchmark's official runs; `none`: not sent."),
-    click.option("--gen-kwargs", callback=_parse_gen_kwargs, metavar="NAME=VALUE,...",
+    click.option("--gen-kwargs", multiple=True, callback=_parse_gen_kwargs, metavar="NAME=VALUE,...",
                  help="More fields of each request, such as top_p=0.95,max_tokens=2048,seed=1, or a JSON object. "
                       "`none`: not sent, also if the benchmark's official runs send it."),
 )

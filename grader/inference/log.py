@@ -16,6 +16,7 @@ from grader.errors import InputError, UsageError
 from grader.files.claims import Claims
 from grader.models.model import RequestRecord
 from grader.models.replies import Usage
+from grader.predictions.file import Ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,7 +152,7 @@ class Log:
             self.failures[key] = record.error or ""
         else:
             self._offsets[key] = offset
-            if record.finish_reason == "length":
+            if Ending(finish_reason=record.finish_reason).is_cut:
                 self.truncated.add(key)
 
     def _claim(self, *, fresh: bool) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from grader.benchmark import Benchmark
 from grader.data.checks import check_questions
 from grader.data.tables import ALL
-from grader.errors import GradeError, InfrastructureError, InterruptedRunError, UsageError
+from grader.errors import GradeError, InfrastructureError, InputError, InterruptedRunError, UsageError
 from grader.grading.setup import make_setup
 from grader.inference import conversations, output
 from grader.inference.asking import ask_all, resume_advice
@@ -176,13 +176,16 @@ def _prompt_options(
         raise UsageError(f"--mode {options.mode}: not a mode of {benchmark.id}; {modes}.")
     if options.shots and "shots" not in scorer.options:
         raise UsageError(f"--shots: {benchmark.id} has no demonstrations.")
+    template = load_template(options.prompt) if options.prompt is not None else None
+    if template is not None and not template.strip():
+        raise InputError([f"--prompt {options.prompt}: the file is empty"])
     return PromptOptions(
         protocol=protocol,
         mode=options.mode or next(iter(scorer.modes), ""),
         shots=options.shots,
         split=split,
         data=options.data,
-        template=load_template(options.prompt) if options.prompt is not None else None,
+        template=template,
         template_name=str(options.prompt or ""),
     )
 

@@ -52,6 +52,7 @@ class _Message(msgspec.Struct):
 class _Choice(msgspec.Struct):
     message: _Message
     finish_reason: Any = None
+    error: Any = None
 
 
 class _Body(msgspec.Struct):
@@ -91,6 +92,9 @@ def _read_choice(choice: _Choice, usage: Usage) -> Reply:
     reasoning = _joined(message.reasoning_content) or _joined(message.reasoning)
     answer, thought = split_reasoning(content)
     error = _why_no_answer(answer, finish, has_reasoning=bool(reasoning or thought))
+    if choice.error is not None:
+        # Some gateways send the error that broke a reply off in its choice.
+        error = f"the reply contains an error: {error_text(choice.error)}"
     if error is not None:
         return Reply(reasoning=reasoning or thought, finish_reason=finish, usage=usage, error=error)
     return Reply(content=content, reasoning=reasoning, finish_reason=finish, usage=usage)

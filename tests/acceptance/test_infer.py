@@ -218,9 +218,13 @@ def test_a_dry_run_sends_and_writes_nothing_and_shows_the_first_request(tmp_path
         (["--gen-kwargs", "seed=x"], "seed=x is not a whole number"),
         (["--temperature", "warm"], "'warm' is neither a number nor `none`"),
         (["--prompt", "none.jinja"], "none.jinja: cannot be read"),
+        (["--prompt", "empty.jinja"], "--prompt empty.jinja: the file is empty"),
     ],
 )
-def test_options_that_mean_nothing_are_refused_before_anything_is_sent(words: list[str], said: str) -> None:
+def test_options_that_mean_nothing_are_refused_before_anything_is_sent(
+    words: list[str], said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.jinja").write_text("\n")
     with ModelServer.playing(say("A")) as server:
         done = infer(server, *words)
     assert (done.returncode, server.asked) == (2, [])
@@ -269,11 +273,16 @@ def test_settings_are_sent_or_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    ["top_p=0.95,max_tokens=2048,seed=3,stop=END", '{"top_p": 0.95, "max_tokens": 2048, "seed": 3, "stop": "END"}'],
+    [
+        ["top_p=0.95,max_tokens=2048,seed=3,stop=END"],
+        ['{"top_p": 0.95, "max_tokens": 2048, "seed": 3, "stop": "END"}'],
+        ["top_p=0.95,max_tokens=2048", '{"seed": 3, "stop": "END"}'],
+    ],
 )
-def test_settings_are_sent_with_a_seed_for_each_sample(given: str) -> None:
+def test_settings_are_sent_with_a_seed_for_each_sample(given: list[str]) -> None:
+    options = [word for each in given for word in ("--gen-kwargs", each)]
     with ModelServer.playing(say("A")) as server:
-        assert infer(server, "--gen-kwargs", given, "--temperature", 0.8, "--limit", 1, "-n", 2).returncode == 0
+        assert infer(server, *options, "--temperature", 0.8, "--limit", 1, "-n", 2).returncode == 0
     sent = [{name: value for name, value in asked.body.items() if name != "messages"} for asked in server.asked]
     expected = {"model": "m", "temperature": 0.8, "top_p": 0.95, "max_tokens": 2048, "stop": "END"}
     assert sorted(sent, key=lambda body: body["seed"]) == [expected | {"seed": 3}, expected | {"seed": 4}]

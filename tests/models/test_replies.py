@@ -59,6 +59,8 @@ def test_a_reply_in_parts_is_joined_and_a_refusal_is_the_models_answer() -> None
 )
 def test_an_error_inside_a_200_is_no_answer(error: object, said: str) -> None:
     assert read(json.dumps({"error": error}).encode()) == Reply(error=f"the reply contains an error: {said}")
+    broken_off = {"message": {"content": "Half an ans"}, "error": error}
+    assert read(json.dumps({"choices": [broken_off]}).encode()) == Reply(error=f"the reply contains an error: {said}")
 
 
 @each(
