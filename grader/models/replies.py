@@ -147,11 +147,14 @@ def split_reasoning(content: str) -> tuple[str, str]:
     """Return an answer and the reasoning in tags before it, like a server's own reasoning parser.
 
     A closing tag without an opening one ends reasoning that the chat template started. A block that is never closed was
-    cut off; it stays in the answer, so that every reading gets the text that the model wrote.
+    cut off, and one behind other text, such as a program that looks for tags, may be part of the answer; both stay in
+    it, so that every reading gets the text that the model wrote.
     """
     opened = _OPEN.match(content)
     for tag in [f"</{opened[1]}>"] if opened else ["</think>", "</thinking>"]:
         thought, closed, answer = content[opened.end() if opened else 0 :].partition(tag)
+        if closed and not opened and f"<{tag[2:]}" in thought:
+            return content, ""
         if closed:
             return answer.lstrip(), thought.strip()
     return content, ""

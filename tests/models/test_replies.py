@@ -86,6 +86,9 @@ def test_what_is_no_chat_completion_is_told(content: bytes) -> None:
         ("hm\n</think>\n\nB", "B", "hm"),
         ("<think>hm", "<think>hm", ""),
         ("<think>a</think>b</think>c", "b</think>c", "a"),
+        ("B\n<think>hm</think>", "B\n<think>hm</think>", ""),
+        ("print(re.sub('<think>.*</think>', '', s))", "print(re.sub('<think>.*</think>', '', s))", ""),
+        ("hm\n</thinking>\n\nwrite <think>", "write <think>", "hm"),
     ],
 )
 def test_reasoning_in_tags_is_split_off_as_a_servers_parser_does(content: str, answer: str, reasoning: str) -> None:
