@@ -53,7 +53,9 @@ def _parse_settings(value: str) -> dict[str, Any]:
 
 
 _HIGHEST_TEMPERATURE = 10
-_RESERVED_SETTINGS = {"model", "messages", "n", "stream", "temperature"}
+_LOGGED_OPTIONS = {"images", "image_detail", "image_positions", "without_images", "mode", "shots"}
+"""Names under which the log keeps what is not a field of a request."""
+_RESERVED_SETTINGS = {"model", "messages", "n", "stream", "temperature"} | _LOGGED_OPTIONS
 """Fields of a request that other options or grade itself set."""
 _WHOLE_NUMBERS = {"max_tokens", "max_completion_tokens", "seed"}
 """Settings that grade itself counts with."""
