@@ -141,8 +141,13 @@ def test_a_part_is_completed_by_the_whole_run_and_a_part_never_shrinks_it(tmp_pa
     assert [record["qid"] for record in json.loads((tmp_path / "m.json").read_text())] == list("0123456789")
 
 
-def test_a_file_of_somebody_else_is_not_overwritten(tmp_path: Path) -> None:
+@pytest.mark.parametrize("log", [None, ""])
+def test_a_file_of_somebody_else_is_not_overwritten_nor_left_beside_another_log(
+    log: str | None, tmp_path: Path
+) -> None:
     (tmp_path / "m.json").write_text("[]")
+    if log is not None:
+        (tmp_path / "m_requests.jsonl").write_text(log)
     with ModelServer.playing(say("A")) as server:
         said = infer(server)
     assert said.returncode == 2
