@@ -141,6 +141,8 @@ def _usage(usage: object) -> Usage:
 _MAX_TOKENS = 10**12
 """A server that counts more in one request does not count."""
 _OPEN = re.compile(r"\s*<(think|thinking)>")
+_BLANK = re.compile(r"\A(?:\s*\n|\s*)")
+"""What is between reasoning and answer: the first line's indentation, of a program without its head, is not."""
 
 
 def split_reasoning(content: str) -> tuple[str, str]:
@@ -156,5 +158,5 @@ def split_reasoning(content: str) -> tuple[str, str]:
         if closed and not opened and f"<{tag[2:]}" in thought:
             return content, ""
         if closed:
-            return answer.lstrip(), thought.strip()
+            return _BLANK.sub("", answer, count=1), thought.strip()
     return content, ""

@@ -86,6 +86,8 @@ def test_what_is_no_chat_completion_is_told(content: bytes) -> None:
         ("hm\n</think>\n\nB", "B", "hm"),
         ("<think>hm", "<think>hm", ""),
         ("<think>a</think>b</think>c", "b</think>c", "a"),
+        ("<think>hm</think> B", "B", "hm"),
+        ("<think>hm</think>\n\n    return 1\n    # B", "    return 1\n    # B", "hm"),
         ("B\n<think>hm</think>", "B\n<think>hm</think>", ""),
         ("print(re.sub('<think>.*</think>', '', s))", "print(re.sub('<think>.*</think>', '', s))", ""),
         ("hm\n</thinking>\n\nwrite <think>", "write <think>", "hm"),
