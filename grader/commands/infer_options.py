@@ -45,6 +45,10 @@ def _parse_settings(value: str) -> dict[str, Any]:
     settings = _json_object(value) if is_json else dict(_name_and_value(part) for part in value.split(","))
     if reserved := sorted(settings.keys() & _RESERVED_SETTINGS):
         raise click.BadParameter(f"{reserved[0]} cannot be set here: use its option, if it has one")
+    try:
+        json.dumps(settings, allow_nan=False)
+    except ValueError:
+        raise click.BadParameter(f"{value}: NaN and Infinity are no numbers of JSON and cannot be sent") from None
     for name in _WHOLE_NUMBERS & settings.keys():
         is_whole_number = type(settings[name]) is int and settings[name] >= 0
         if settings[name] is not None and not is_whole_number:

@@ -221,6 +221,7 @@ def test_a_dry_run_sends_and_writes_nothing_and_shows_the_first_request(tmp_path
         (["--gen-kwargs", "stop=a,b"], "'b' is not NAME=VALUE; a value with commas needs the form of a JSON object"),
         (["--gen-kwargs", "temperature=1"], "temperature cannot be set here"),
         (["--gen-kwargs", "mode=fast"], "mode cannot be set here"),
+        (["--gen-kwargs", "top_p=NaN"], "top_p=NaN: NaN and Infinity are no numbers of JSON"),
         (["--gen-kwargs", "seed=x"], "seed=x is not a whole number"),
         (["--temperature", "warm"], "'warm' is neither a number nor `none`"),
         (["--prompt", "none.jinja"], "none.jinja: cannot be read"),
