@@ -35,6 +35,7 @@ from grader.statistics.corrections import holm
 from grader.statistics.intervals import one_sided_p_value
 from grader.statistics.paired import FEWEST_FOR_POWER, LEVEL, POWER_QUANTILE, p_value_of_reaching, smallest_margin
 from grader.statistics.quantiles import Z90, Z95
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,10 +135,11 @@ def check_baseline(baseline: Report, report: Report) -> None:
     # The tasks, as an observation with fewer of them (passes of a circular question) is another one.
     baseline_items, items = ({sample.qid for sample in run.samples} for run in (baseline, report))
     if baseline_items != items:
+        missing, others = len(baseline_items - items), len(items - baseline_items)
         raise UsageError(
-            f"This run cannot be compared with the baseline: {len(baseline_items - items)} items of the baseline are "
-            f"missing in it, and it has {len(items - baseline_items)} other items. Grade the same items (with the same "
-            "--limit and --id)."
+            f"This run cannot be compared with the baseline: {counted(missing, 'item')} of the baseline "
+            f"{'is' if missing == 1 else 'are'} missing in it, and it has {counted(others, 'other item')}. Grade the "
+            "same items (with the same --limit and --id)."
         )
 
 

@@ -357,6 +357,8 @@ def test_a_baseline_with_other_items_blocks_its_gate() -> None:
     found = drop(baseline, made, "1")
     assert found.state == "blocked"
     assert "2 items of the baseline are missing in it, and it has 3 other items. Grade" in found.reason
+    found = drop(baseline, questions(dict.fromkeys("abc", "correct")), "1")
+    assert "1 item of the baseline is missing in it, and it has 0 other items. Grade" in found.reason
     with pytest.raises(UsageError, match="cannot be compared with the baseline"):
         check_baseline(made, questions({"c": "correct"}))
 
