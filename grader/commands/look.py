@@ -243,12 +243,12 @@ def _question(task: Task) -> Iterator[tuple[str, str]]:
 
 def _verdicts(scorer: AnyScorer, sample: SampleResult) -> Iterator[tuple[str, str]]:
     """Yield each reading's outcome and why."""
-    from grader.reports.why import outcome_name, reason
+    from grader.reports.why import outcome_name, partial_credit, reason
     from grader.results import READINGS
 
     for name in READINGS:
         reading = sample.reading(name)
-        outcome = outcome_name(scorer, reading)
+        outcome = ", ".join(filter(None, (outcome_name(scorer, reading), partial_credit(reading))))
         answer = f"{reading.answer} ({outcome})" if reading.answer else outcome
         why = reason(reading, scorer.words.glossary)
         yield name, f"{answer}: {why}" if why else answer

@@ -105,6 +105,11 @@ def outcome_name(scorer: AnyScorer, reading: Reading) -> str:
     return scorer.words.outcomes.get(reading.outcome.value, reading.outcome.value)
 
 
+def partial_credit(reading: Reading) -> str:
+    """Return the credit of a reading that is neither none nor all; else an empty text."""
+    return f"credit {reading.points:g}" if 0 < reading.points < 1 else ""
+
+
 def distinguishing_facts(scorer: AnyScorer, sample: SampleResult) -> dict[ReadingName, str]:
     """Return what else tells the readings apart if they have the same outcome and answer: credit, and facts."""
     if (sample.official.outcome, sample.official.answer) != (sample.careful.outcome, sample.careful.answer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.reports.document import Column, Table, cells
-from grader.reports.why import deciding_words, labelled_facts
+from grader.reports.why import deciding_words, labelled_facts, partial_credit
 from grader.results import READINGS
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _evidence(run: Findings, sample: SampleResult, reply: str | None, *, has_gol
 
 
 def _verdict_text(reading: Reading) -> str:
-    """Return outcome, answer and rule of a reading, as far as it has them: `correct B (boxed)`."""
+    """Return outcome, answer, partial credit and rule of a reading, as far as it has them: `correct B (boxed)`."""
     answer = reading.answer[:LONGEST_ANSWER] if reading.answer else ""
     rule = f"({reading.rule_name})" if reading.rule else ""
-    return " ".join(filter(None, (reading.outcome.value, answer, rule)))
+    return " ".join(filter(None, (reading.outcome.value, answer, partial_credit(reading), rule)))

@@ -161,6 +161,8 @@ const MEANINGS = lookup({ passed: 'All tests passed.', failed: 'A test failed.',
 const badge = (outcome, answer) => el('span', { class: `badge ${toneOf(outcome)}`, title: MEANINGS.get(outcome) }, el('span', { 'aria-hidden': 'true', class: 'sign', text: SIGNS[toneOf(outcome)] }),
   outcomeName(outcome), answer ? el('span', { class: 'answer' }, safe(answer)) : null);
 
+const partialCredit = (read) => (read.credit > 0 && read.credit < 1 ? el('span', { class: 'faint', text: ` credit ${Number(read.credit.toPrecision(6))}` }) : null);
+
 // One mark per sample, pass or round. Each tone has its own shape, so that no information needs colour.
 function dots(outcomes) {
   const text = tally(outcomes).map(([outcome, number]) => `${number} ${outcomeName(outcome)}`).join(', ');
@@ -404,7 +406,7 @@ async function differenceRow([item, { qid, sample: number }]) {
   const pass = item.tasks.findIndex((task) => task.qid === qid);
   const name = item.tasks.length > 1 ? `${item.name}, pass ${pass + 1} of ${item.tasks.length}` : qid;
   return el('tr', {}, idOf(name, fresh({ tab: 'items', differs: '1', item: item.name, sample: String(sample.sample) }), several ? ` #${sample.sample}` : null),
-    READINGS.map((name) => el('td', { class: 'verdict', 'data-label': name }, badge(sample[name].outcome, sample[name].answer),
+    READINGS.map((name) => el('td', { class: 'verdict', 'data-label': name }, badge(sample[name].outcome, sample[name].answer), partialCredit(sample[name]),
       sample[name].rule ? el('code', { class: 'rule', title: meaning(sample[name].rule) }, safe(sample[name].rule)) : null)), el('td', { class: 'evidence' }, evidence(sample)));
 }
 
@@ -455,7 +457,7 @@ function asked(task, sample, hasOptions = true) {
 function reading(sample, name) {
   const read = sample[name];
   const tick = (value) => (value === null ? '–' : value === true ? '✓' : value === false ? '✕' : named(value));
-  return el('div', { class: `reading ${name}` }, el('h4', { text: name }), el('p', {}, badge(read.outcome, read.answer), read.credit > 0 && read.credit < 1 ? el('span', { class: 'faint', text: ` credit ${read.credit}` }) : null),
+  return el('div', { class: `reading ${name}` }, el('h4', { text: name }), el('p', {}, badge(read.outcome, read.answer), partialCredit(read)),
     read.rule ? el('p', { class: 'rule' }, 'rule ', el('code', {}, safe(read.rule)), meaning(read.rule) ? [': ', noted(meaning(read.rule))] : null) : null,
     read.facts ? el('p', { class: 'rule' }, read.facts.map(([key, value]) => el('span', { class: 'fact' }, `${named(key)} ${tick(value)}`))) : null,
     read.detail ? el('p', { class: 'detail' }, noted(read.detail)) : null);

@@ -8,12 +8,13 @@ from msgspec.structs import replace
 from playwright.sync_api import Page
 
 from grader.reports.material import Material, RunFiles
-from grader.results import Note, Report
+from grader.results import Note, Outcome, Reading, Report
 from grader.scorers.registry import scorer_of
 from tests import made_runs
 from tests.reports.browser.conftest import Watched, settled
 from tests.reports.browser.made import CODE
 from tests.reports.made_reports import read, report, sample
+from tests.reports.shown import on_terminal
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -95,6 +96,14 @@ def test_links_to_unscored_samples_lead_to_those_of_either_reading(show: Callabl
     hint.get_by_role("link").click()
     _count(page, "3 of 4 questions")
     assert _ids(page) == ["q0", "q1", "q2"]
+
+
+def test_readings_that_differ_in_partial_credit_alone_say_so_in_every_place(show: Callable[..., Watched]) -> None:
+    official, careful = (Reading(outcome=Outcome.WRONG, credit=credit, answer="x") for credit in (0.5, 1 / 3))
+    made = report([sample("q1", official, careful)])
+    page = show(made, Material()).open("tab=differences")
+    assert page.locator("td.verdict .faint").all_text_contents() == [" credit 0.5", " credit 0.333333"]
+    assert "wrong x credit 0.5  wrong x credit 0.333333" in on_terminal(made, verbose=True)
 
 
 def test_the_readings_agree_only_on_samples_that_both_judge(show: Callable[..., Watched]) -> None:
