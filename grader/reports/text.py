@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-
-from rich.cells import cell_len
+import unicodedata
 
 _CODE = re.compile(r"`[^`\n]*`")
 _SECOND_COLUMN = "\x01"
@@ -26,10 +25,8 @@ def fold(text: str, width: int, indent: str = "") -> list[str]:
 
     `width`: in columns of a terminal, of which a character of East Asian scripts takes two.
     """
-    if not text.isascii():
-        text = "".join(character + _SECOND_COLUMN * (cell_len(character) - 1) for character in text)
     lines = textwrap.wrap(
-        text,
+        _with_second_columns(text),
         width,
         subsequent_indent=indent,
         break_long_words=False,
@@ -44,9 +41,17 @@ def wrap(text: str, width: int) -> str:
     return "\n".join(_wrap_line(line, width) for line in text.split("\n"))
 
 
+def _with_second_columns(text: str) -> str:
+    """Return a text as long as it is wide."""
+    if text.isascii():
+        return text
+    wide = (unicodedata.east_asian_width(character) in "WF" for character in text)
+    return "".join(f"{c}{_SECOND_COLUMN}" if is_wide else c for c, is_wide in zip(text, wide, strict=True))
+
+
 def _wrap_line(line: str, width: int) -> str:
     """Break a line into lines of at most `width`; all but the first are indented."""
-    if cell_len(line) <= width:
+    if len(_with_second_columns(line)) <= width:
         return line
     # A line must not be broken in code or before "%": NULs take the place of these blanks until it is broken.
     with_nuls = _CODE.sub(lambda match: match[0].replace(" ", "\0"), line).replace(" %", "\0%")
