@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from grader.decisions import readings
 from grader.reports import provenance
 from grader.reports.document import note_text
-from grader.reports.why import about_official, outcome_name, why_unscored
+from grader.reports.why import about_official, agreement, outcome_name, why_unscored
 from grader.results import metrics_leaving_out_unscored
 from grader.results.groups import by_observation, by_task
 from grader.scorers import declarations
@@ -46,6 +46,8 @@ class Findings:
     why_unscored: str
     metrics_leaving_out_unscored: str
     """The metrics from which unscored samples are excluded."""
+    agreement: str
+    """On how many samples the readings agree, if they differ on none."""
     about_official: str
     """What the official reading of the benchmark is."""
 
@@ -94,5 +96,6 @@ def findings_of(report: Report) -> Findings:
         notes=[note_text(note) for note in report.notes],
         provenance=provenance.provenance_facts(report),
         why_unscored=why_unscored(report),
+        agreement=agreement(report),
         about_official=about_official(report.benchmark),
     )

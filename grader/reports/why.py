@@ -78,7 +78,7 @@ def _words_before(reply: str, start: int, answer: str) -> str:
 
 def agreement(report: Report) -> str:
     """Return on how many samples the readings agree, if they differ on none; empty if careful judges no sample."""
-    judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in report.samples)
+    judged = sum(sample.careful.outcome not in {Outcome.NOT_JUDGED, Outcome.UNSCORED} for sample in report.samples)
     if not judged:
         return ""
     restriction = " that both judge" if judged < len(report.samples) else ""

@@ -20,7 +20,6 @@ from grader.reports.document import Items
 from grader.reports.questions import Gap
 from grader.reports.views.sample_rows import reply_of
 from grader.reports.web import images
-from grader.reports.why import agreement
 from grader.results import READINGS, Reading, ReadingName, SampleResult
 from grader.results.groups import by_observation, by_round, by_task
 
@@ -137,7 +136,7 @@ def _run(run: PageRun) -> dict[str, object]:
         "file": report.provenance.predictions,
         "made": dict(_flatten(findings.provenance)),
         "notes": [*findings.reading_difference_notes, *findings.notes],
-        "agreement": agreement(report),
+        "agreement": findings.agreement,
         "unscored": report.unscored,
         "whyUnscored": findings.why_unscored,
         "excludedFrom": findings.metrics_leaving_out_unscored,
