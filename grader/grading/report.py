@@ -99,15 +99,8 @@ def _new_report(inputs: Inputs, scored: ScorerOutput) -> Report:
     notes = [*run.file.warnings, *inputs.notes, *(run.oddities.notes() if scored.samples else [])]
     notes += _unread_note(scored.samples, setup, has_judge=provenance.judge is not None)
     notes += aggregates.missing_group_notes(setup.declared, scored.samples)
-    return Report(
-        benchmark=run.benchmark.id,
-        scorer=run.benchmark.scoring,
-        split=run.split,
-        protocol=run.protocol,
-        part=inputs.part,
-        metrics=[],
-        samples=[],
-        provenance=provenance,
+    return msgspec.structs.replace(
+        _empty_report(inputs, provenance),
         judge_version=scored.judge_version,
         model=run.file.model,
         baselines=scored.baselines,
@@ -118,22 +111,27 @@ def _new_report(inputs: Inputs, scored: ScorerOutput) -> Report:
 
 def _earlier_report(inputs: EarlierInputs, scored: ScorerOutput) -> Report:
     """Return the report of a run that is scored again; without a results file, one of the scorer's own file."""
-    run = inputs.run
-    report = run.report or Report(
-        benchmark=run.benchmark.id,
-        scorer=run.benchmark.scoring,
-        split=run.split,
-        protocol=run.protocol,
+    report = inputs.run.report
+    if report is None:
+        fields = None if inputs.file is None else inputs.file.field_options
+        provenance = Provenance(predictions=inputs.name, predictions_digest=inputs.digest, fields=fields)
+        report = _empty_report(inputs, provenance)
+    return report if scored.notes is None else msgspec.structs.replace(report, notes=scored.notes)
+
+
+def _empty_report(inputs: Inputs | EarlierInputs, provenance: Provenance) -> Report:
+    """Return a report of what is graded, without samples and metrics."""
+    setup = inputs.setup
+    return Report(
+        benchmark=setup.declared.id,
+        scorer=setup.declared.scoring,
+        split=setup.split,
+        protocol=setup.protocol,
         part=inputs.part,
         metrics=[],
         samples=[],
-        provenance=Provenance(
-            predictions=inputs.name,
-            predictions_digest=inputs.digest,
-            fields=None if inputs.file is None else inputs.file.field_options,
-        ),
+        provenance=provenance,
     )
-    return report if scored.notes is None else msgspec.structs.replace(report, notes=scored.notes)
 
 
 def _unread_note(samples: list[SampleResult], setup: Setup, *, has_judge: bool) -> list[str]:
