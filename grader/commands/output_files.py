@@ -111,9 +111,10 @@ def emit(
     verbose: bool = False,
     gaps: Callable[[], Iterable[Gap]] = tuple,
 ) -> None:
-    """Write a document to files, and print it unless `quiet`, or not `shows`. `verbose`: print more, as `show` does.
+    """Print a document, and write it to files.
 
-    `gaps` returns what the files do not show; it is called when they are written.
+    `quiet`: print neither the document nor the names of the files. `shows`: whether the document is printed otherwise.
+    `verbose`: see `show`. `gaps` returns what the files do not show; it is called after they are written.
     """
     from grader.reports.formats import format_of
 
