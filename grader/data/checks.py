@@ -39,9 +39,9 @@ def _number_rows(rows: Rows, benchmark: Benchmark) -> None:
 
 
 def rows_of_split(table: DataTable, benchmark: Benchmark, split: str, place: str) -> DataTable:
-    """Return the rows with the split's label, and those without a label; raises InputError if there are none.
+    """Return the rows with the split's label, and those without a label: a file can have the rows of all splits.
 
-    A file can have the rows of all splits.
+    Raises InputError if all rows are of other splits.
     """
     column, label = benchmark.columns.split, benchmark.splits[split].label
     if column is None or not label:
@@ -112,8 +112,8 @@ def _missing_columns(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[s
 def _other_split(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[str]:
     """Yield a problem if the split has no label, and all rows are labelled with one other split.
 
-    Rows of several splits are no problem: without a label, a split may be all of the data (`dev` and `test`). With one,
-    `rows_of_split` has left out the others.
+    Rows of several splits are no problem: a split without a label may be all of the data (`dev` and `test`). For a
+    split with a label, `rows_of_split` has left out the rows of others.
     """
     column = benchmark.columns.split
     if column is None or benchmark.splits[split].label:

@@ -49,8 +49,8 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
     """The first line of each row, if the file has lines."""
     is_carried: bool = False
     """Whether the rows came with the predictions."""
-    is_apart: bool = False
-    """Whether this is one row, which came with a sample: which rows are before it in the data is not known."""
+    is_single: bool = False
+    """Whether this is one row, which came with a sample: its position in the data is not known."""
     used: Container[str] | None = None
     """The columns that scoring uses; None: all that were read."""
 

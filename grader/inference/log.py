@@ -60,8 +60,6 @@ class Log:
         self._writer: FileIO | None = None
         self._end = 0
         """Where the last complete line ends, in bytes."""
-        self._lacks_line_end = False
-        """Whether the last record of the file that was read has no end of line."""
         self._write_error: OSError | None = None
         """The first error of `append`, which each later call raises again: after it, nothing is written."""
         try:
@@ -70,13 +68,14 @@ class Log:
                 self._writer = self._open_writer()
             # With `fresh`, the earlier file was moved away by `_claim`, or it stays here because nothing is written.
             is_earlier_file_ignored = fresh and not writes
+            lacks_line_end = False
             if path.is_file() and not is_earlier_file_ignored:
                 self._reader = path.open("rb")
-                self._read(self._reader, on_reply)
+                lacks_line_end = self._read(self._reader, on_reply)
             if self._writer is not None:
                 # Remove the line that a killed run left incomplete.
                 os.ftruncate(self._writer.fileno(), self._end)
-                if self._lacks_line_end:
+                if lacks_line_end:
                     self._write(self._writer, b"\n")
                     self._end += 1
         except BaseException:
@@ -172,17 +171,20 @@ class Log:
         except OSError as error:
             raise UsageError(f"-o: {self.path} cannot be written: {error.strerror}.") from error
 
-    def _read(self, file: BinaryIO, on_reply: Callable[[Log, RequestRecord], object]) -> None:
-        """Read the records of earlier runs, without a last line that is incomplete."""
+    def _read(self, file: BinaryIO, on_reply: Callable[[Log, RequestRecord], object]) -> bool:
+        """Read the records of earlier runs; return whether the last one has no end of line.
+
+        A last line that is incomplete is no record.
+        """
+        has_line_end = True
         file.seek(0)
         for number, line in enumerate(iter(file.readline, b""), 1):
-            self._lacks_line_end = not line.endswith(b"\n")
+            has_line_end = line.endswith(b"\n")
             try:
                 record = _RECORD.decode(line)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                if self._lacks_line_end:
-                    self._lacks_line_end = False
-                    return
+                if not has_line_end:
+                    return False
                 raise InputError(
                     [f"{self.path}:{number}: not a record of `grade infer` ({error}); fix it, or use --fresh"]
                 ) from error
@@ -192,6 +194,7 @@ class Log:
                 on_reply(self, record)
                 # `on_reply` may have read earlier replies with this file.
                 file.seek(self._end)
+        return not has_line_end
 
 
 _RECORD = msgspec.json.Decoder(RequestRecord)

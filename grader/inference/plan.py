@@ -54,8 +54,8 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     def request(self, step: Step, texts: Mapping[str, str]) -> Request:
         """Return the request of a step, given the texts of the earlier steps by stage.
 
-        The stop text is only recorded, because `Step.text` cuts the reply; one of the user's, which is sent, has its
-        place in the record.
+        The stop text of the step is only recorded, because `Step.text` cuts the reply. If the user's settings have a
+        stop text, which is sent, the record has that one.
         """
         stop = {"stop": step.stop} if step.stop and step.settings.get("stop") is None else {}
         return Request(

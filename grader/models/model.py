@@ -31,9 +31,9 @@ MAX_FAILURES_IN_A_ROW = 10
 """After so many tasks failed without a reply in between, no more requests are sent: the cause is not one of them."""
 _PLACEHOLDER_KEY = "no-key"
 _MIN_SECRET_CHARS = 8
+"""Shorter keys ("x", "EMPTY") are placeholders for local servers; to replace them would damage replies."""
 _MAX_WORD_CHARS = 20
-"""Short keys ("x", "EMPTY") and words ("whatever") are conventions of local servers; to replace them would damage
-replies."""
+"""A key of at most so many letters and nothing else ("whatever") is a placeholder, too."""
 _MAX_ERROR_CHARS = 300
 
 
@@ -92,7 +92,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     def recorded_settings(self) -> dict[str, Any]:
         """Return the settings for the record: those that are sent, the images, and `extra_settings`.
 
-        Where images are not first, their positions are recorded: the text of the record does not show them.
+        The text of the record does not show where images are, so their positions are recorded, unless all are first.
         """
         sent_images = images(self.messages)
         image_settings: dict[str, Any] = {"images": [sha256(image) for image in sent_images]} if sent_images else {}

@@ -69,7 +69,7 @@ class PromptOptions(msgspec.Struct, frozen=True, kw_only=True):
 def render(template: str, values: Mapping[str, Any], name: str) -> str:
     """Fill in a template. Raises InputError with its name if it is invalid or uses undefined values."""
     import jinja2
-    from jinja2.sandbox import SandboxedEnvironment  # `jinja2.sandbox` may be missing for a moment
+    from jinja2.sandbox import SandboxedEnvironment  # while another thread imports it, `jinja2` has no `sandbox`
 
     # The text is for a model, not for a browser, so it is not escaped.
     environment = SandboxedEnvironment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True)

@@ -142,15 +142,15 @@ _MAX_TOKENS = 10**12
 """A server that counts more in one request does not count."""
 _OPEN = re.compile(r"\s*<(think|thinking)>")
 _BLANK = re.compile(r"\A(?:\s*\n|\s*)")
-"""What is between reasoning and answer: the first line's indentation, of a program without its head, is not."""
+"""The blanks between reasoning and answer, up to the answer's first line: its indentation may be that of code."""
 
 
 def split_reasoning(content: str) -> tuple[str, str]:
     """Return an answer and the reasoning in tags before it, like a server's own reasoning parser.
 
-    A closing tag without an opening one ends reasoning that the chat template started. A block that is never closed was
-    cut off, and one behind other text, such as a program that looks for tags, may be part of the answer; both stay in
-    it, so that every reading gets the text that the model wrote.
+    A closing tag without an opening one ends reasoning that the chat template started. Two blocks stay in the answer,
+    so that every reading gets the text that the model wrote: one that is never closed was cut off; and one after other
+    text may be part of the answer, such as of a program that looks for tags.
     """
     opened = _OPEN.match(content)
     for tag in [f"</{opened[1]}>"] if opened else ["</think>", "</thinking>"]:

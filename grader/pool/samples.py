@@ -95,7 +95,7 @@ class TaskRegistry:
             if row.get(self._declared.columns.id) is None:
                 row |= default_id
             tasks = self._scorer.tasks(
-                self._declared, self._split, Rows(rows=[row], origin="task", digest="", is_apart=True)
+                self._declared, self._split, Rows(rows=[row], origin="task", digest="", is_single=True)
             )
         except (GradeError, msgspec.MsgspecError) as error:
             advice = "grader.integrations.shapes converts the rows of many data sets into tasks"

@@ -67,12 +67,12 @@ def with_options_in_drawn_order(rows: Rows, benchmark: ChoiceBenchmark) -> tuple
     """Return rows that have a column for each letter, in the order that `shuffled` draws, and one with the gold letter.
 
     The first of the declared columns has the right option. The returned declaration names the gold column. Raises
-    InputError for a row apart from the others: the orders are drawn one after the other.
+    InputError for a single row: the orders are drawn one after the other, and its position is not known.
     """
     shuffled = benchmark.shuffled
     if shuffled is None:
         return rows, benchmark
-    if rows.is_apart:
+    if rows.is_single:
         raise InputError([f"the order of its options depends on the rows before it; name a task of {benchmark.id}"])
     rng = random.Random(shuffled.seed)  # noqa: S311 - the order that others have published
     lettered_rows = []
