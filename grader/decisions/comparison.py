@@ -19,9 +19,8 @@ from grader.scorers.pairing import (
     MetricComparison,
     NothingPairedError,
     Side,
-    tasks_of_observations,
-    with_other_tasks,
-    without_observations,
+    comparable_reports,
+    incomparable_observations,
 )
 from grader.scorers.registry import AnyScorer, scorer_of
 from grader.statistics.corrections import benjamini_hochberg
@@ -199,8 +198,7 @@ def compare(
     scorer = scorer_of(after)
     headline = _headline(before, after)
     notes_on_runs = _notes(before, after)
-    incomparable = with_other_tasks(*map(tasks_of_observations, (before, after)))
-    before, after = (without_observations(report, incomparable) for report in (before, after))
+    before, after = comparable_reports(before, after)
     comparisons = []
     for metric in _metrics_to_compare(after, headline):
         comparison = compare_metric(before, after, scorer, metric.name, metric.reading, group=metric.group)
@@ -330,8 +328,7 @@ def item_values(
     over the samples that both runs scored.
     """
     scorer, metric = scorer_of(after), _headline(before, after)
-    incomparable = with_other_tasks(*map(tasks_of_observations, (before, after)))
-    before, after = (without_observations(report, incomparable) for report in (before, after))
+    before, after = comparable_reports(before, after)
     values_before, values_after = (scorer.observations(report, metric, reading) for report in (before, after))
     if values_before is not None and values_after is not None:
         return values_before, values_after
@@ -380,8 +377,8 @@ def _notes(before: Report, after: Report) -> list[str]:
         if items:
             number = counted(len(items), "item")
             notes.append(f"{number} only in the {which} run: excluded from all differences.")
-    if other_tasks := with_other_tasks(*map(tasks_of_observations, (before, after))):
-        number = counted(len(other_tasks), "item")
+    if incomparable := incomparable_observations(before, after):
+        number = counted(len(incomparable), "item")
         notes.append(f"{number} with different parts (passes, solutions) in the runs: excluded from all differences.")
     for report, which in ((before, "first"), (after, "second")):
         if report.unscored:

@@ -22,9 +22,7 @@ from grader.scorers import declarations
 from grader.scorers.pairing import (
     NothingPairedError,
     Side,
-    tasks_of_observations,
-    with_other_tasks,
-    without_observations,
+    comparable_reports,
 )
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import holm
@@ -265,10 +263,8 @@ def _ranking(reports: list[Report], metric_name: str, reading: ReadingName, mode
 def _changes(reports: list[Report], name: str, reading: ReadingName) -> Iterator[tuple[tuple[int, int], Difference]]:
     """Yield ((first, second), the change from the first run to the second) for each pair that can be compared."""
     scorer = scorer_of(reports[0])
-    tasks = [tasks_of_observations(report) for report in reports]
     for pair in combinations(range(len(reports)), 2):
-        incomparable = with_other_tasks(*(tasks[index] for index in pair))
-        first, second = (without_observations(reports[index], incomparable) for index in pair)
+        first, second = comparable_reports(*(reports[index] for index in pair))
         metrics = [report.metric(name, reading) for report in (first, second)]
         if any(metric is None or metric.value is None for metric in metrics):
             continue

@@ -13,13 +13,12 @@ import msgspec
 from grader.results import Aggregation
 from grader.results.groups import by_observation, by_round, grouped, in_group
 from grader.scorers.means import (
-    MakeRow,
     Observation,
-    group_metric,
     judged_samples,
     mean_of_observations,
     mean_of_samples,
     metric,
+    metric_rows,
     rows_by_group,
 )
 from grader.scorers.pairing import MetricComparison, NothingPairedError, compare_paired
@@ -78,23 +77,19 @@ def with_declared_metrics(report: Report, scorer_metrics: list[Metric]) -> list[
     if not report.samples:
         return scorer_metrics
     main_name = _main_name(report.aggregation)
+    make_main_row = partial(_main_row, name=main_name, aggregation=report.aggregation)
+    main_rows = rows_by_group(report.samples, make_main_row) if main_name else []
     sets: dict[str, list[SampleResult]] = {}
     for sample in report.samples:
         for name in _sets_of(sample):
             sets.setdefault(name, []).append(sample)
-    declared: list[tuple[list[SampleResult], MakeRow]] = [
-        (members, partial(group_metric, name=f"{name}_accuracy", observe=partial(_observe_sets, name=name)))
+    set_rows = [
+        row
         for name, members in sets.items()
+        for row in metric_rows(members, f"{name}_accuracy", partial(_observe_sets, name=name))
     ]
-    if main_name:
-        declared.append((report.samples, partial(_main_row, name=main_name, aggregation=report.aggregation)))
-    metrics = [row for members, make_row in declared for row in rows_by_group(members, make_row)]
-    declared_names = {main_name, *(metric.name for metric in metrics)}
-    return [
-        *(metric for metric in metrics if metric.name == main_name),
-        *(metric for metric in scorer_metrics if metric.name not in declared_names),
-        *(metric for metric in metrics if metric.name != main_name),
-    ]
+    declared_names = {main_name, *(row.name for row in set_rows)}
+    return [*main_rows, *(row for row in scorer_metrics if row.name not in declared_names), *set_rows]
 
 
 def missing_group_notes(declared: Benchmark, samples: Sequence[SampleResult]) -> list[str]:
@@ -297,9 +292,9 @@ def _observe_sets(samples: list[SampleResult], reading: ReadingName, name: str) 
 
 
 def _all_correct_by_round(members: list[SampleResult], reading: ReadingName) -> Observation:
-    """Return the share of rounds with all tasks correct. Rounds in which a task has no sample do not count.
+    """Return the share of rounds with all tasks correct: of the rounds that have a sample of each task.
 
-    They count if there are no others.
+    If no round is complete, all rounds count.
     """
     number_of_tasks = len({member.qid for member in members})
     rounds = list(by_round(members).values())
@@ -308,9 +303,9 @@ def _all_correct_by_round(members: list[SampleResult], reading: ReadingName) -> 
 
 
 def _all_correct(samples: list[SampleResult], reading: ReadingName) -> Observation:
-    """Return whether all samples are correct; unscored if one is unscored.
+    """Return whether all samples are correct; unscored if one is unscored, even if another one is wrong.
 
-    So is a set with a wrong task: if only the wrong ones of the incomplete sets counted, the mean would be too low.
+    Otherwise, of the sets with an unscored sample, only wrong ones would count, and the mean would be too low.
     """
     readings = [sample.reading(reading) for sample in samples]
     correct = [scored.points >= 1 for scored in readings if scored.is_scored]

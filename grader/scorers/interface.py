@@ -416,7 +416,7 @@ class Scorer(ABC, Generic[B, T]):
             return None
         unpaired = {item for item in first | second if first.get(item) is None or second.get(item) is None}
         if unpaired:
-            # In a weighted mean, values depend on those of the other observations: these are the pairs'.
+            # A weighted mean gives each observation a value that depends on the others: only the pairs may count.
             sides = (Side(without_observations(side.report, unpaired), side.reading) for side in (before, after))
             first, second = (self.observations(side.report, name, side.reading, group) or {} for side in sides)
         return compare_paired(first, second, after, name, group)

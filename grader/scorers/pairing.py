@@ -28,21 +28,28 @@ class Side(NamedTuple):
     reading: ReadingName
 
 
-Tasks = dict[str, set[str]]
-"""Observation -> the ids of its tasks."""
+def incomparable_observations(before: Report, after: Report) -> set[str]:
+    """Return the observations that two runs have with different tasks, so that their values are not comparable.
+
+    The tasks of a circular question are its passes; those of a question of Mr-Ben are its solutions.
+    """
+    tasks_before, tasks_after = map(_tasks_by_observation, (before, after))
+    in_both = tasks_before.keys() & tasks_after.keys()
+    return {observation for observation in in_both if tasks_before[observation] != tasks_after[observation]}
 
 
-def tasks_of_observations(report: Report) -> Tasks:
-    """Return the tasks of each observation: a circular question has its passes, a question of Mr-Ben its solutions."""
-    tasks: Tasks = {}
+def _tasks_by_observation(report: Report) -> dict[str, set[str]]:
+    """Return the ids of the tasks of each observation."""
+    tasks: dict[str, set[str]] = {}
     for sample in report.samples:
         tasks.setdefault(sample.observation, set()).add(sample.qid)
     return tasks
 
 
-def with_other_tasks(before: Tasks, after: Tasks) -> set[str]:
-    """Return the observations that two runs have with different tasks, so that their values are not comparable."""
-    return {observation for observation in before.keys() & after.keys() if before[observation] != after[observation]}
+def comparable_reports(before: Report, after: Report) -> tuple[Report, Report]:
+    """Return two reports without the observations that they have with different tasks; their metrics stay."""
+    left_out = incomparable_observations(before, after)
+    return without_observations(before, left_out), without_observations(after, left_out)
 
 
 def without_observations(report: Report, left_out: set[str]) -> Report:

@@ -71,7 +71,7 @@ def _kind_and_k(name: str) -> tuple[str, int]:
 
 def pass_at_k_rows(samples: list[SampleResult], ks: Sequence[int]) -> list[Metric]:
     """Return pass@k and pass^k of tasks with several samples, for each of the given k, else for all samples."""
-    names = pass_at_k_names(_samples_per_task(samples), ks)
+    names = pass_at_k_names(samples_per_task(samples), ks)
     return [row for name in names for row in metric_rows(samples, name, partial(_observe_tasks, name=name))]
 
 
@@ -80,7 +80,7 @@ def _observe_tasks(samples: list[SampleResult], reading: ReadingName, name: str)
     return [task for task in tasks if task is not None]
 
 
-def _samples_per_task(samples: Sequence[SampleResult]) -> int:
+def samples_per_task(samples: Sequence[SampleResult]) -> int:
     """Return the largest number of samples of a task; 1 if they are the texts of several filters of one sample."""
     return 1 if have_filters(samples) else max((sample.sample + 1 for sample in samples), default=1)
 

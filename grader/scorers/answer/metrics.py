@@ -21,8 +21,7 @@ from grader.scorers.means import (
     rows_by_group,
     weight_observations,
 )
-from grader.scorers.oddities import have_filters
-from grader.scorers.pass_at_k import pass_at_k_rows
+from grader.scorers.pass_at_k import pass_at_k_rows, samples_per_task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,8 +47,8 @@ def facts_of(sample: SampleResult) -> AnswerFacts:
 def metrics(samples: list[SampleResult], k_values: Sequence[int] = ()) -> list[Metric]:
     """Return all metrics; `k_values`: the numbers given with `-k`."""
     rows = _weighted_rows(samples, "accuracy", each_task)
-    votes = max((sample.sample for sample in samples), default=0) + 1
-    if votes > 1 and not have_filters(samples):
+    votes = samples_per_task(samples)
+    if votes > 1:
         rows += _weighted_rows(_with_samples(samples, votes), f"maj@{votes}", majority)
     rows += pass_at_k_rows(samples, k_values)
     yes_no = [sample for sample in samples if facts_of(sample).kind == "yes_no"]
