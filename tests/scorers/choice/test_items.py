@@ -177,9 +177,9 @@ def test_shuffled_options_have_the_order_that_a_seed_gives() -> None:
         ("D", "312r"),
         ("C", "23r1"),
     ]
-    apart = Rows(rows=rows[2:], origin="task", digest="", is_apart=True)
+    single = Rows(rows=rows[2:], origin="task", digest="", is_single=True)
     with pytest.raises(InputError, match="the order of its options depends on the rows before it"):
-        with_options_in_drawn_order(apart, declared)
+        with_options_in_drawn_order(single, declared)
 
 
 @each("gold", ["AC", "CA", "A, C", "(A) and (C)", ["A", "C"]])
