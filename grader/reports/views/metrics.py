@@ -135,7 +135,7 @@ def _sections_of_files(run: Findings, names: list[str]) -> Iterator[Section]:
     """Yield a section with one table of all metrics and groups, in the order of the metrics' `names`."""
     pairs = [(name, group, pair) for (name, group), pair in run.pairs.items() if group is not None]
     rows = [
-        [Cell(text=name), Cell(text=_with_abbreviation(run.report, group)), *_metric_cells(run.report, pair)]
+        [Cell(text=name), Cell(text=_with_abbreviation(group, group, run.report)), *_metric_cells(run.report, pair)]
         for name, group, pair in sorted(pairs, key=lambda row: names.index(row[0]))
     ]
     if rows:
@@ -149,7 +149,7 @@ def _field_table(run: Findings, field: str, pairs: Mapping[str, Pair]) -> Table:
     rows = [
         [
             Cell(
-                text=_with_abbreviation(run.report, group.partition("=")[2]),
+                text=_with_abbreviation(group.partition("=")[2], group, run.report),
                 link=items_link(tab="items", group=group),
             ),
             *_metric_cells(run.report, pair),
@@ -159,7 +159,7 @@ def _field_table(run: Findings, field: str, pairs: Mapping[str, Pair]) -> Table:
     return _table(run, f"By {field}", [Column(name=field, kind="name")], rows, groups=list(pairs))
 
 
-def _with_abbreviation(report: Report, group: str) -> str:
-    """Return the name of a group, with the official abbreviation of its value."""
-    abbreviation = report.abbreviations.get(group.rpartition("=")[2])
-    return f"{group} ({abbreviation})" if abbreviation else group
+def _with_abbreviation(text: str, group: str, report: Report) -> str:
+    """Return a text followed by the official abbreviation of a group's label, if it has one. `group`: `field=label`."""
+    abbreviation = report.abbreviations.get(group.partition("=")[2])
+    return f"{text} ({abbreviation})" if abbreviation else text

@@ -50,6 +50,12 @@ def _grouped(*labels: str) -> Report:
     )
 
 
+def test_only_the_whole_label_of_a_group_has_its_abbreviation() -> None:
+    made = msgspec.structs.replace(_grouped("kind=b", "kind=a=b"), abbreviations={"b": "B"})
+    names = [line.split("  ")[0] for line in on_terminal(made).splitlines() if line.startswith(("b", "a="))]
+    assert names == ["b (B)", "a=b"]
+
+
 def test_many_groups_are_only_shown_on_request() -> None:
     made = _grouped(*(f"task_type={number}" for number in range(9)))
     said = on_terminal(made)
