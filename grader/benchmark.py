@@ -259,9 +259,9 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return {*self.levels, *(group.partition("=")[0] for group in self.f1_of or ())}
 
     def settings_in(self, protocol: str) -> dict[str, Any]:
-        """Return what results record of a declaration: the scorer's settings and, if it is not bundled, its protocol.
+        """Return what results record of a declaration: the scorer's settings, and `protocol` if it is not bundled.
 
-        Both without what is not declared, and without what changes no verdict. A bundled protocol is known by its name.
+        `protocol` has the declared fields that can change a verdict. A bundled protocol is known by its name.
         """
         settings: dict[str, Any] = msgspec.to_builtins(self.settings)
         if self.bundled:

@@ -25,14 +25,6 @@ if TYPE_CHECKING:
     from grader.grading.inputs import Source
     from grader.observer import Observer
 
-_OTHER_DATA = (
-    "--data {} is not the data that was graded ({}). Grade again without --score-only; or leave out --data, to compute "
-    "the metrics of the earlier verdicts again."
-)
-_CHANGED_DATA = (
-    "{}, or its [columns] in benchmark.toml, have changed since it was graded; grade again without --score-only."
-)
-
 
 class EarlierInputs(msgspec.Struct, frozen=True, kw_only=True):
     """All that is read of an earlier run."""
@@ -75,17 +67,18 @@ def read_earlier(source: Source, setup: Setup, observer: Observer, *, every_colu
     run = _earlier_run(path, stem if results_path(stem).is_file() else stem_beside, setup)
     # Only a scorer with a file of its own can do without results.
     report = run.report if setup.scorer.file_ending else run.require_report()
-    made = Provenance(fields=options.fields or setup.declared.predictions) if report is None else report.provenance
+    provenance = (
+        Provenance(fields=options.fields or setup.declared.predictions) if report is None else report.provenance
+    )
     if file is None and path.is_file():
-        file = read_predictions(path, made.fields)
+        file = read_predictions(path, provenance.fields)
     file, digest = _graded_predictions(file, run, setup)
-    if made.data_digest is not None and (options.data is not None or _has_declared_file(setup, made.data)):
+    if provenance.data_digest is not None and (options.data is not None or _has_declared_file(setup, provenance.data)):
         if rows is None and file is not None:
             rows = rows_for(file, setup, every_column=every_column)
         rows = rows or setup.rows(ALL if every_column else None)
-        if rows.digest != made.data_digest:
-            other = _CHANGED_DATA if options.data is None else _OTHER_DATA
-            raise UsageError(other.format(options.data or made.data, made.data))
+        if rows.digest != provenance.data_digest:
+            raise UsageError(_other_data_message(options.data, provenance.data))
     return EarlierInputs(setup=setup, run=run, file=file, rows=rows, part=part, stem=stem, digest=digest)
 
 
@@ -93,6 +86,18 @@ def _has_declared_file(setup: Setup, name: str | None) -> bool:
     """Whether a file of this name is beside the declaration, as the data of the split."""
     data = setup.declared.splits[setup.split].data
     return bool(data) and Path(data).name == name and (Path(setup.declared.folder) / data).exists()
+
+
+def _other_data_message(given: Path | None, graded: str | None) -> str:
+    if given is None:
+        return (
+            f"The data {graded}, or its [columns] in benchmark.toml, have changed since it was graded. Grade again "
+            "without --score-only."
+        )
+    return (
+        f"--data {given} is not the data that was graded ({graded}). Grade again without --score-only; or leave out "
+        "--data, to compute the metrics of the earlier verdicts again."
+    )
 
 
 def _path(source: Source) -> Path:
@@ -111,18 +116,19 @@ def _graded_predictions(
 
     Raises UsageError if they are not those that were graded.
     """
-    report, graded = run.report, dict[str, list[str]]()
-    if report is None:
+    if run.report is not None:
+        qids = dict.fromkeys(sample.qid for sample in run.report.samples)
+        digest = run.report.provenance.predictions_digest
+    else:
         # The samples come from the scorer's own file: beside the prediction file, or this file itself.
         scorer_file = path_beside(run.stem, setup.scorer.file_ending)
         graded_file = read_predictions(scorer_file) if scorer_file.is_file() else file
         graded = {} if graded_file is None else graded_file.predictions_by_qid
-    qids = dict.fromkeys(graded if report is None else (sample.qid for sample in report.samples))
+        qids, digest = dict.fromkeys(graded), fingerprint(graded)
     if file is not None and qids:
         file = file.with_task_ids(qids)
-    digest = fingerprint(graded) if report is None else report.provenance.predictions_digest
-    if file is not None and digest is not None and qids and not have_digest(file.predictions_by_qid, qids, digest):
-        raise UsageError(f"{run.path.name} has changed since it was graded; grade it again without --score-only.")
+        if digest is not None and not have_digest(file.predictions_by_qid, qids, digest):
+            raise UsageError(f"{run.path.name} has changed since it was graded; grade it again without --score-only.")
     return file, digest
 
 

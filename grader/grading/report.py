@@ -110,7 +110,7 @@ def _new_report(inputs: Inputs, scored: ScorerOutput) -> Report:
 
 
 def _earlier_report(inputs: EarlierInputs, scored: ScorerOutput) -> Report:
-    """Return the report of a run that is scored again; without a results file, one of the scorer's own file."""
+    """Return the earlier report, with the scorer's notes if it returned some; without a results file, a new one."""
     report = inputs.run.report
     if report is None:
         fields = None if inputs.file is None else inputs.file.field_options

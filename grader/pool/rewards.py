@@ -30,8 +30,8 @@ def _reward(result: SampleResult, name: RewardName) -> float | None:
     | `tests_right` | the credit of a program that passes; else the share of tests it passes   |
 
     Where the tests are not known, the calls count, and where these are not known either, the credit. A program that
-    fails has at least one wrong answer, also if its calls do not show which. A suspect program, and a reply without
-    one, gets its credit, 0, in each of them.
+    fails gets less than 1, also if its calls do not show what was wrong. A suspect program and a reply without a
+    program get their credit, 0, by each name.
     """
     credit = result.careful.credit
     if credit is None:

@@ -111,7 +111,7 @@ def _broken_rows(tasks: Mapping[str, Task], qids: Iterable[str]) -> dict[str, Br
 def _filters_by_prediction(predictions: Mapping[str, list[str]], file: PredictionFile) -> dict[PredictionKey, str]:
     """Return the filter of each prediction; with a single filter there is nothing to tell apart.
 
-    A task without predictions counts in each filter's group, as its missing samples do elsewhere.
+    A task without predictions counts as wrong for each filter.
     """
     filters = {record.qid: record.filters for record in file.records if record.filters and record.qid in predictions}
     if len({name for names in filters.values() for name in names}) < 2:
