@@ -69,7 +69,6 @@ def settle(
     """
     withdrawn_end = end_of_withdrawn_part(reply.lower)
     current_claims = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn_end]
-    conclusions = concluding_sentences(reply)
     strong_claims = [claim for claim in current_claims if claim.form in _STRONG]
     answers, failed_claim = _strong_with_value(reply, strong_claims, read_value)
     if failed_claim is not None and failed_claim.form != "declaration":
@@ -79,7 +78,9 @@ def settle(
     else:
         end_of_strong = 0 if failed_claim is None else _start_behind_declaration(reply, failed_claim)
     weak_claims = [] if reply.loops else [claim for claim in current_claims if claim.form in _WEAK]
-    answers += _weak_with_value(weak_claims, conclusions, answers, end_of_strong, read_value)
+    if answers:  # Without strong claims, `_settle_prose` reads sentences that conclude.
+        weak_claims += concluding_sentences(reply)
+    answers += _weak_with_value(weak_claims, answers, end_of_strong, read_value)
     if answers and must_match_question:
         answers = _answers_to_question(reply, answers, is_same_value)
     if answers:
@@ -90,18 +91,12 @@ def settle(
 
 def _weak_with_value(
     weak_claims: list[Claim],
-    conclusions: list[Claim],
     strong: list[Settled[Value]],
     end_of_strong: int,
     read_value: Callable[[Claim], Value | None],
 ) -> list[Settled[Value]]:
-    """Return the weak claims with a value that stand behind the strong ones, or correct the last one.
-
-    `conclusions` are sentences that conclude. Without strong claims, `_settle_prose` reads them.
-    """
+    """Return the weak claims with a value that stand behind the strong ones, or correct the last one."""
     weak = [claim for claim in weak_claims if claim.start >= end_of_strong or _corrects(claim, strong)]
-    if strong:
-        weak += [claim for claim in conclusions if claim.start >= end_of_strong]
     weak.sort(key=lambda claim: claim.outer_span)
     return [Settled(claim, content) for claim in weak if (content := read_value(claim)) is not None]
 

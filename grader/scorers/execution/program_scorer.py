@@ -176,7 +176,7 @@ class ProgramScorer:
         """Return both readings, or only the careful one, equal to those of a run."""
         result = sample_result(sample, self._protocol, with_official=request.official)
         if sample.task.memory_bytes > self._limits.sandbox_bytes:
-            result = _without_verdicts_on_memory(result, sample.task.memory_bytes, self._limits.sandbox_bytes)
+            result = _without_memory_verdicts(result, sample.task.memory_bytes, self._limits.sandbox_bytes)
         result = msgspec.structs.replace(result, tests=_test_results(sample, request))
         if request.printed and sample.readings is not None:
             outputs = [Printed(text=o.text, outcome=o.outcome.value, why=o.why) for o in sample.readings.outputs]
@@ -199,14 +199,14 @@ def _test_results(sample: Sample, request: ScoreRequest) -> list[bool] | msgspec
     return right if request.each and right else msgspec.UNSET
 
 
-def _without_verdicts_on_memory(result: SampleResult, wanted: int, present: int) -> SampleResult:
-    """Return a result whose readings are unscored where the sandbox had less memory than the task asks for.
+def _without_memory_verdicts(result: SampleResult, allowed: int, available: int) -> SampleResult:
+    """Return a result that is unscored where it was "out of memory", because a sandbox has less than the task allows.
 
-    Sandboxes are as large as the pool's tasks need at its start, and a row may come later.
+    A pool sets the memory of its sandboxes when it starts, by the tasks that it has then. Rows can come later.
     """
     reason = (
-        f"it needs more memory than the pool's sandboxes have ({present >> 20} MB), and its task allows it "
-        f"{wanted >> 20} MB: give the pool so much (memory=...)"
+        f"it needs more memory than the pool's sandboxes have ({available >> 20} MB), but its task allows "
+        f"{allowed >> 20} MB: start the pool with that much (memory=...)"
     )
     unscored = msgspec.structs.replace(unscored_reading(reason), rule="task")
     official, careful = (

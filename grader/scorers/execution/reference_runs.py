@@ -61,8 +61,8 @@ def can_vary(source: str, calls: Iterable[str]) -> bool:
 
 
 def asks_for_time(tests: str) -> bool:
-    """Whether tests may ask what time it is. Then answers of another second may not be what they expect."""
-    if not any(f"{name}(" in tests for name in _CLOCK):  # a test that is cheaper than the next one
+    """Whether tests may ask what time it is. Then an answer that is right now may be wrong a second later."""
+    if not any(f"{name}(" in tests for name in _CLOCK):  # This is cheaper than parsing the tests.
         return False
     return not _CLOCK.isdisjoint(_names(node.func for node in _nodes(tests) if isinstance(node, ast.Call)))
 

@@ -200,7 +200,11 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         return pass_metrics.observation_function(name)
 
     def would_report_metric(self, report: Report, name: str, group: str | None) -> bool:
-        """Whether a report would have this metric: for pass@k, whether tasks have k samples, but none k scored ones."""
+        """Whether a report would have this metric if all its samples had been scored.
+
+        For pass@k, some task has k samples, and no task has k scored ones. If one had, the report would have pass@k, or
+        it was not requested.
+        """
         k = pass_metrics.k_of(name)
         if k is None:
             return super().would_report_metric(report, name, group)
@@ -323,8 +327,11 @@ def _results_of_missing_predictions(
     failed = missing_reading(Outcome.FAILED)
     for qid, texts in run.predictions.items():
         task = run.tasks[qid]
-        careful = not_judged_reading(not_judged_tasks[qid]) if qid in not_judged_tasks else failed
-        careful = _reading_of_broken_task(task) if task.broken else careful
+        careful = failed
+        if task.broken:
+            careful = _reading_of_broken_task(task)
+        elif qid in not_judged_tasks:
+            careful = not_judged_reading(not_judged_tasks[qid])
         for number in range(0 if texts else _max_sample_count(run)):
             yield SampleResult(
                 qid=qid, sample=number, official=failed, careful=careful, groups=task.groups or msgspec.UNSET

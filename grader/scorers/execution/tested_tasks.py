@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from grader.scorers.execution.spool import StoredAnswers
 
 NOT_APART = "the reference solution passes in one process with its tests, but not apart from them"
-TIME = "without a reference solution, the tests ask what time it is"
-SECOND = 1.1
-"""After so many seconds, a clock shows another second."""
+ASKS_FOR_TIME = "its tests ask what time it is, and no reference solution shows whether later answers pass, too"
+NEXT_SECOND = 1.1
+"""Seconds until every clock shows another second."""
 UNFINISHED = "recording the calls of its tests did not finish"
 MEMORY = "it needs more memory than the limit, so give more with --memory"
 FEW_ANSWERS = 64
@@ -112,7 +112,7 @@ class TestedTasks:
         if not recorded.expected:
             return Judgeable(recorded.calls, recorded.names)
         if asks_for_time(self._tasks[qid].tests):
-            return NotJudgeable(TIME)
+            return NotJudgeable(ASKS_FOR_TIME)
         first_message = values.hello(self._tasks[qid].signature.required)
         messages = "\n".join([first_message, *recorded.expected]).encode()
         stored = self._states.spool.put(f"expected {qid}", Answers(evidence=NOTHING_DONE, transcript=messages))
@@ -133,8 +133,8 @@ class TestedTasks:
         candidates = [candidate for task_references in references.values() for candidate in task_references]
         self._collector.collect("running references", [self._answer_request(c, states[c.qid]) for c in candidates])
         if any(asks_for_time(self._tasks[qid].tests) for qid in states):
-            # Between a program's answers and their judge there may be any time, so the reference must pass so, too.
-            sleep(SECOND)
+            # A program's answers may be judged long after they are given. Those of the reference must pass then, too.
+            sleep(NEXT_SECOND)
         verdicts = self._judge(candidates, states)
         return {qid: self._state_from_verdicts(states[qid], runs, verdicts) for qid, runs in references.items()}
 

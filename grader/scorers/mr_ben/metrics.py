@@ -173,9 +173,10 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
 def _row_metrics(
     row: _Row, intervals: Mapping[tuple[str | None, str], Interval], reading: ReadingName
 ) -> Iterator[Metric]:
-    """Yield a row's metrics in percent, with intervals, and last its parse rate. A value is never outside its bounds.
+    """Yield a row's metrics in percent, with intervals, and last its parse rate.
 
-    It would be, for example, if all rows of a subject are lost and have the same gold verdict: its MCC is 0 anyway.
+    A value outside its bounds becomes the nearer bound. A mean over subjects can be outside: it leaves out a subject
+    without a scored row, but its bounds count it. The MCC of such a subject is 0 if all its solutions are correct.
     """
     group = None if row.subject is None else f"{SUBJECT}={row.subject}"
     for name in mr_score.METRICS:

@@ -6,6 +6,7 @@ import os
 import pickle
 import zlib
 
+import msgspec
 import pytest
 
 from grader.files.packed import unpack_text
@@ -71,6 +72,8 @@ def test_cases_that_call_a_function_which_no_column_names_are_refused() -> None:
     """Else every program would be run with their text as its standard input, and none would be right."""
     columns = ExecutionColumns(id="id", question="", cases=["cases"], function="metadata.func_name")
     row = {"id": "a", "cases": [{"input": "1", "output": "2", "testtype": "functional"}], "metadata": "{}"}
-    with pytest.raises(BadRowError, match=r"call a function, which column metadata\.func_name does not name"):
+    with pytest.raises(BadRowError, match=r"call a function, but column metadata\.func_name does not name it"):
         read_cases(row, columns)
+    with pytest.raises(BadRowError, match="call a function, but `function` names no column"):
+        read_cases(row, msgspec.structs.replace(columns, function=None))
     assert read_cases(row | {"metadata": '{"func_name": "twice"}'}, columns).function == "twice"

@@ -42,7 +42,7 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
     """Number of inputs at the beginning that are judged also by themselves; 0: none are."""
     tolerance: float = 0.0
     is_mbpp: bool = False
-    """Whether EvalPlus compares answers as those of MBPP+, by the row's own id: a pool names its task otherwise."""
+    """Whether the row's id is one of MBPP+, for which EvalPlus has exceptions. In a pool, the task has another id."""
     checker: str = ""
     """Python source that defines `check(input, output, expected)`; empty: the protocol's comparison decides."""
 
@@ -127,7 +127,9 @@ def _raw_cases(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any
         if not isinstance(case, dict) or not {"input", "output"} <= case.keys():
             raise BadRowError(f"item {number} of {', '.join(columns.cases)} has no `input` and `output`")
         if case.get("testtype") == "functional" and not _function_name(row, columns):
-            raise BadRowError(f"its cases call a function, which column {columns.function} does not name")
+            column = columns.function or columns.entry_point
+            problem = f"column {column} does not name it" if column else "`function` names no column with its name"
+            raise BadRowError(f"its cases call a function, but {problem}")
     return [case["input"] for case in cases], [case["output"] for case in cases]
 
 
