@@ -85,9 +85,10 @@ def build(*runs: PageRun, values: Sequence[ItemValues] = ()) -> Items:
         "split": first_report.split,
         "protocol": first_report.protocol,
         "runsPrograms": any(run.material.runs_programs for run in runs),
-        # Whether an item is all tasks of a unit; `unit` is another thing, the noun for an item.
+        # Whether an item is all tasks of a unit; `itemNoun` and `taskNoun` are the words for an item and a task of it.
         "wholeUnits": scorer.has_units,
-        "unit": runs[0].material.unit,
+        "itemNoun": _item_noun(runs),
+        "taskNoun": "pass" if scorer.has_units else runs[0].material.unit,
         "aboutOfficial": runs[0].findings.about_official,
         "sizes": [(image.width, image.height) if image is not None else None for image in thumbnails],
         "runs": page_runs,
@@ -107,6 +108,14 @@ def build(*runs: PageRun, values: Sequence[ItemValues] = ()) -> Items:
         runs=len(runs),
         reading=_initial_reading(runs),
     )
+
+
+def _item_noun(runs: Sequence[PageRun]) -> str:
+    """Return the benchmark's word for an item; an item of two runs may be several rows, which are about a question."""
+    has_rows = not runs[0].findings.scorer.has_units and any(
+        sample.observation != sample.qid for run in runs for sample in run.report.samples
+    )
+    return "question" if len(runs) > 1 and has_rows else runs[0].material.unit
 
 
 def _pack(value: object) -> str:

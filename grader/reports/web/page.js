@@ -366,7 +366,7 @@ function row(item, isTimed) {
 async function results() {
   const found = chosen();
   const has = samples().length > items.length && ofSamples(state) ? ' with such a sample' : '';
-  const text = `${found.length === items.length ? '' : `${count(found.length)} of `}${plural(items.length, data.unit)}${has}${state.deep && state.q && !isComplete ? '; still unpacking the outputs' : ''}`;
+  const text = `${found.length === items.length ? '' : `${count(found.length)} of `}${plural(items.length, data.itemNoun)}${has}${state.deep && state.q && !isComplete ? '; still unpacking the outputs' : ''}`;
   if (state.deep && state.q && !isComplete) completing ??= complete();
   say(text);
   const isTimed = !pair && items.some((item) => seconds(item) > 0);
@@ -420,7 +420,7 @@ async function differences() {
   const found = every.filter((one) => now === ' ' || kindOf(one) === now);
   say(plural(found.length, 'difference'));
   const chip = (changes, on, text) => el('a', { class: 'chip', 'aria-current': on ? 'true' : null, href: fresh({ tab: 'differences', ...changes }) }, text);
-  const made = await table('Samples on which the readings differ', [column(data.unit), column('official'), column('careful'), column('evidence')], found, differenceRow, 'differences');
+  const made = await table('Samples on which the readings differ', [column(data.itemNoun), column('official'), column('careful'), column('evidence')], found, differenceRow, 'differences');
   const hasMarks = made[0].querySelector('mark') ? ' The marks show the text that each reading is based on.' : '';
   return [heading, el('p', { class: 'lead', text: `${count(every.length)} of ${plural(total, 'sample')}.${hasMarks}` }),
     el('nav', { class: 'chips', 'aria-label': 'Kinds of difference' }, chip({}, now === ' ', `all ${count(every.length)}`), tally(every.map(kindOf)).map(([kind, number]) => {
@@ -523,19 +523,19 @@ function related(item) {
   return others.length ? el('p', { class: 'related' }, 'Same question: ', others.map((other) => el('a', { href: address({ item: other.name, sample: '0' }) }, safe(other.name)))) : null;
 }
 
-// The task of an item, or one of its passes, with what the runs answered.
+// The task of an item, or one of several (the passes or rows of a question), with what the runs answered.
 function part(item, task, number, now) {
   const found = item.runs.map((run) => run.find((sample) => sample.qid === task.qid && sample.sample === now));
-  const isPass = item.tasks.length > 1;
-  const heading = isPass ? el('h3', { title: named(task.qid) }, `Pass ${number + 1} of ${item.tasks.length}`) : null;
+  const isPart = item.tasks.length > 1;
+  const heading = isPart ? el('h3', { title: named(task.qid) }, `${data.taskNoun[0].toUpperCase()}${data.taskNoun.slice(1)} ${number + 1} of ${item.tasks.length}`) : null;
   if (!pair) {
     if (!found[0]) return null;
     const shown = output(found[0], 0);
-    return isPass ? el('article', { class: 'pass' }, heading, el('div', { class: 'two' }, el('div', {}, task.blocks ? options(task, found[0]) : asked(task)), el('div', {}, shown))) : [el('h3', { class: 'unseen', text: `Sample ${now}` }), shown];
+    return isPart ? el('article', { class: 'pass' }, heading, el('div', { class: 'two' }, el('div', {}, task.blocks ? options(task, found[0]) : asked(task)), el('div', {}, shown))) : [el('h3', { class: 'unseen', text: `Sample ${now}` }), shown];
   }
   const side = (sample, run) => el('section', { class: 'side', 'aria-label': named(data.runs[run].name) }, el('h3', {}, breakable(data.runs[run].name)),
     sample ? output(sample, run) : el('p', { class: 'faint', text: item.runs[run].length ? 'This run has fewer samples.' : 'This item is not in this run.' }));
-  return el('article', { class: isPass ? 'beside pass' : 'beside' }, heading, el('section', { 'aria-label': 'Question', class: 'asked' }, asked(task)), el('div', { class: 'columns' }, found.map(side)));
+  return el('article', { class: isPart ? 'beside pass' : 'beside' }, heading, el('section', { 'aria-label': 'Question', class: 'asked' }, asked(task)), el('div', { class: 'columns' }, found.map(side)));
 }
 
 async function one() {
@@ -552,9 +552,9 @@ async function one() {
   if (pair) return [head, strip(item, numbers, now), parts];
   const round = item.rounds?.[0][Math.min(numbers.indexOf(now), item.rounds[0].length - 1)];
   const together = round ? el('p', { class: 'verdicts' }, `All ${plural(item.tasks.length, 'pass', 'passes')} together: `, READINGS.map((name) => el('span', { class: 'fact' }, `${name} `, badge(round[name])))) : null;
-  const isPass = item.tasks.length > 1;
+  const isPart = item.tasks.length > 1;
   const first = item.runs[0].find((sample) => sample.qid === item.tasks[0].qid && sample.sample === now);
-  return [head, el('div', { class: isPass ? 'stack' : 'two' }, el('section', { 'aria-label': 'Question', class: 'asked' }, asked(item.tasks[0], first, !isPass)),
+  return [head, el('div', { class: isPart ? 'stack' : 'two' }, el('section', { 'aria-label': 'Question', class: 'asked' }, asked(item.tasks[0], first, !isPart)),
     el('section', { 'aria-label': 'Answer', class: 'answered', id: 'answered' }, strip(item, numbers, now), together, parts))];
 }
 

@@ -145,6 +145,16 @@ def test_an_item_that_no_difference_counts_has_not_moved(page: Callable[..., Pag
         assert opened.locator(".chips a").all_text_contents()[1:] == chips
 
 
+def test_items_of_several_solutions_are_questions_and_each_solution_is_a_row(page: Callable[..., Page]) -> None:
+    rows: list[Row] = [("math", "1", False, False, True, True), ("math", "1", False, False, True, False)]
+    solved = mr_ben(rows)
+    solved = replace(solved, metrics=scorer_of(solved).metrics(solved))
+    both = [PageRun(name=name, findings=findings_of(solved), material=Material(unit="row")) for name in ("a", "b")]
+    assert page(*both, view="tab=items").locator("#count").inner_text() == "1 question"
+    opened = page(*both, view="tab=items&item=1")
+    assert opened.locator("article.pass > h3").all_text_contents() == ["Row 1 of 2", "Row 2 of 2"]
+
+
 def test_what_is_not_alike_in_how_runs_were_made_is_marked(page: Callable[..., Page]) -> None:
     given = [run(A, provenance=Provenance(data_digest="d", grade=version)) for version in ("1", "2")]
     opened = page(side("old", given[0]), side("new", given[1]), view="tab=about")
