@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -44,7 +44,7 @@ class Flip(msgspec.Struct, frozen=True, kw_only=True):
     """From 0 to 1."""
     after: float
     outcomes: tuple[list[str], list[str]]
-    """Outcomes of its samples, before and after."""
+    """Outcomes of the samples that the values are of, before and after."""
 
 
 class RunName(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -306,14 +306,13 @@ def run_name(report: Report, results_path: str, name: str = "") -> RunName:
 
 def _flips(before: Report, after: Report, reading: ReadingName) -> tuple[list[Flip], list[Flip]]:
     """Return the items whose value rose and those whose value fell, largest change first."""
-    samples_before, samples_after = in_group(before, None), in_group(after, None)
-    values_before, values_after = item_values(before, after, reading)
+    first, second = _items(before, after, reading)
     flips = []
-    for item, value_before in values_before.items():
-        value_after = values_after.get(item)
+    for item, value_before in first.values.items():
+        value_after = second.values.get(item)
         if value_before is None or value_after is None or round(value_after - value_before, DECIMALS) == 0:
             continue
-        outcomes = _outcomes(samples_before[item], reading), _outcomes(samples_after[item], reading)
+        outcomes = _outcomes(first.samples[item], reading), _outcomes(second.samples[item], reading)
         flips.append(Flip(item=item, before=value_before, after=value_after, outcomes=outcomes))
     flips.sort(key=lambda flip: -abs(flip.after - flip.before))
     return [flip for flip in flips if flip.after > flip.before], [flip for flip in flips if flip.after < flip.before]
@@ -327,16 +326,31 @@ def item_values(
     None: it is unscored. The value is that in the first metric. If this is no mean over items, it is the mean credit
     over the samples that both runs scored.
     """
+    first, second = _items(*comparable_reports(before, after), reading)
+    return first.values, second.values
+
+
+class _Items(NamedTuple):
+    """The items of one of two runs."""
+
+    values: Mapping[str, float | None]
+    samples: dict[str, list[SampleResult]]
+    """The samples that the values are of."""
+
+
+def _items(before: Report, after: Report, reading: ReadingName) -> tuple[_Items, _Items]:
+    """Return the items of both runs, with the values of `item_values`."""
     scorer, metric = scorer_of(after), _headline(before, after)
-    before, after = comparable_reports(before, after)
+    samples_before, samples_after = in_group(before, None), in_group(after, None)
     values_before, values_after = (scorer.observations(report, metric, reading) for report in (before, after))
     if values_before is not None and values_after is not None:
-        return values_before, values_after
-    samples_before, samples_after = in_group(before, None), in_group(after, None)
-    return (
-        _mean_credits(_also_scored_in(samples_after, samples_before, reading), reading),
-        _mean_credits(_also_scored_in(samples_before, samples_after, reading), reading),
+        return _Items(values_before, samples_before), _Items(values_after, samples_after)
+    scored = _scored_ids(samples_before, reading) & _scored_ids(samples_after, reading)
+    first, second = (
+        {item: [sample for sample in samples if (sample.qid, sample.sample) in scored] for item, samples in run.items()}
+        for run in (samples_before, samples_after)
     )
+    return _Items(_mean_credits(first, reading), first), _Items(_mean_credits(second, reading), second)
 
 
 def _headline(before: Report, after: Report) -> str:
@@ -348,17 +362,10 @@ def _mean_credits(items: dict[str, list[SampleResult]], reading: ReadingName) ->
     return {item: mean_credit(samples, reading) for item, samples in items.items()}
 
 
-def _also_scored_in(
-    other_run: dict[str, list[SampleResult]], items: dict[str, list[SampleResult]], reading: ReadingName
-) -> dict[str, list[SampleResult]]:
-    """Return the items with only those samples that the other run scored, so that both means are of the same ones."""
-    scored = {
-        (sample.qid, sample.sample)
-        for samples in other_run.values()
-        for sample in samples
-        if sample.reading(reading).is_scored
-    }
-    return {item: [s for s in samples if (s.qid, s.sample) in scored] for item, samples in items.items()}
+def _scored_ids(items: dict[str, list[SampleResult]], reading: ReadingName) -> set[tuple[str, int]]:
+    """Return (task, number) of the scored samples."""
+    samples = (sample for samples in items.values() for sample in samples)
+    return {(sample.qid, sample.sample) for sample in samples if sample.reading(reading).is_scored}
 
 
 def _outcomes(samples: list[SampleResult], reading: ReadingName) -> list[str]:

@@ -152,6 +152,12 @@ def test_unscored_rows_of_mr_ben_did_not_fall() -> None:
     assert flips(compare(mr_ben(earned), mr_ben(lost))) == ([], [])
 
 
+def test_a_flip_shows_the_outcomes_of_the_rows_that_both_runs_scored() -> None:
+    before = mr_ben([("s", "q1", False, False, True, None), ("s", "q1", False, False, True, True)])
+    after = mr_ben([("s", "q1", False, False, True, True), ("s", "q1", False, True, False, False)])
+    assert compare(before, after).fallen == [Flip(item="q1", before=1, after=0, outcomes=(["correct"], ["wrong"]))]
+
+
 def test_both_readings_are_compared_and_flips_follow_the_one_asked_for() -> None:
     before = report([sample("a", "correct", official="wrong")], figures("accuracy", 50, 1))
     after = report([sample("a", "wrong", official="correct")], figures("accuracy", 50, 1))
