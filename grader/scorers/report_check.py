@@ -61,7 +61,7 @@ def _is_same(written: Metric | None, recomputed: Metric | None) -> bool:
         return written is recomputed
     if (written.n, written.value is None) != (recomputed.n, recomputed.value is None):
         return False
-    # Gates are decided by the bounds, too.
+    # Gates also decide by the bounds, so these are compared, too.
     numbers, numbers_of_samples = ([one.value or 0.0, *(one.bounds or ())] for one in (written, recomputed))
     return len(numbers) == len(numbers_of_samples) and all(
         math.isclose(number, of_samples, rel_tol=0, abs_tol=TOLERANCE)

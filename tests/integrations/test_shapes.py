@@ -191,7 +191,7 @@ def test_a_program_that_may_have_more_memory_than_the_sandbox_has_is_not_wrong(b
     outcomes = ["unscored", "passed", "failed", "out_of_memory"]
     assert [result.careful.outcome.value for result in results] == outcomes
     assert [result.official.outcome.value for result in results] == outcomes
-    assert "sandboxes have (128 MB), and its task allows it 512 MB" in results[0].careful.detail
+    assert "sandboxes have (128 MB), but its task allows 512 MB" in results[0].careful.detail
 
 
 @pytest.mark.parametrize("backend", BACKENDS[1:])

@@ -131,7 +131,7 @@ def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
     if unscored := len(members) - len(scored):
         most_votes = max(map(len, with_answer), default=0)
         possible += [cluster[0].points for cluster in with_answer if len(cluster) + unscored >= most_votes]
-        possible += [0, 1] if unscored >= most_votes else []  # they can have another answer
+        possible += [0, 1] if unscored >= most_votes else []  # All of them may have one new answer.
     return Observation(value=credit, low=min(possible), high=max(possible), cluster=family)
 
 

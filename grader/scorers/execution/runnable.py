@@ -124,12 +124,13 @@ class _WithoutImports(ast.NodeTransformer):
 
 
 def _test_case_names(body: list[ast.stmt]) -> set[str]:
-    """Return the names of the classes that derive from unittest's, also by way of another one."""
+    """Return the names of the classes that derive from unittest.TestCase, or from another such class."""
     names: set[str] = set()
     for node in body:
-        bases = map(ast.unparse, node.bases) if isinstance(node, ast.ClassDef) else ()
-        if isinstance(node, ast.ClassDef) and any(base.endswith("TestCase") or base in names for base in bases):
-            names.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            bases = map(ast.unparse, node.bases)
+            if any(base.endswith("TestCase") or base in names for base in bases):
+                names.add(node.name)
     return names
 
 

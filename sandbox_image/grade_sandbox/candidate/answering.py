@@ -180,7 +180,10 @@ class Program(values.Context):
         return "function", self._object_number(value)
 
     def forget_function(self, value: "Any") -> None:
-        """Let an answer that is a function have a new number: a bound method is always new, a static one never."""
+        """Let a function that is answered get a new number.
+
+        A bound method is a new object each time, but a static method is always the same. Both are numbered alike.
+        """
         if callable(value) and self.node_of(value) is None:
             self._numbers.pop(id(value), None)
 

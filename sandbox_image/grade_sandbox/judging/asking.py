@@ -139,7 +139,7 @@ class Asker(values.Context):
         self._mutables: list[Any] = []
         """The objects of the tests that the last call could change."""
         self._resolves_references = False
-        """Whether a reference to an answer is read as this answer: only while `are_equal` compares calls."""
+        """Whether a reference to an answer is read as this answer: only while `accept_as` compares calls."""
 
     # --- names ---
 
@@ -193,7 +193,7 @@ class Asker(values.Context):
     def value_of(self, kind: str, content: Any) -> Any:
         """Return what a node of `node_of` stands for; an object or a function has one substitute.
 
-        A reference to an answer is read only while `are_equal` compares calls.
+        A reference to an answer is read only while `accept_as` compares calls.
         """
         if kind == "function":
             if content not in self._functions:
@@ -213,10 +213,11 @@ class Asker(values.Context):
 
     # --- calls ---
 
-    def are_equal(self, recorded: str, call: str) -> bool:
-        """Whether the current call and a recorded one are the same with earlier answers in place of references to them.
+    def accept_as(self, recorded: str, call: str) -> bool:
+        """Return whether the current call equals a recorded one, with earlier answers in place of references to them.
 
-        Then the reply tells of what can change in the recorded one, so `_mutables` gets the order of that.
+        If it does, the reply to the recorded call is read for this one. The reply lists the objects that can change as
+        they stand in the recorded call, so `_mutables` gets their order.
         """
         referable, self._referable, self._resolves_references = self._referable, {}, True
         writers = values.Writer(self), values.Writer(self)
@@ -229,11 +230,11 @@ class Asker(values.Context):
             self._referable, self._resolves_references = referable, False
         if one != two:
             return False
-        recorded_objects, own_copies = (reader.mutables for reader in readers)
+        # Each object of the recorded call -> its counterpart in a copy of this call -> the object of the tests.
         counterparts = dict(zip(map(id, writers[0].mutables), writers[1].mutables, strict=True))
-        own = dict(zip(map(id, own_copies), self._mutables, strict=True))
-        found = (counterparts.get(id(value), value) for value in recorded_objects)
-        self._mutables = [own.get(id(value), value) for value in found]
+        originals = dict(zip(map(id, readers[1].mutables), self._mutables, strict=True))
+        copies = (counterparts.get(id(value), value) for value in readers[0].mutables)
+        self._mutables = [originals.get(id(value), value) for value in copies]
         return True
 
     def encode_call(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

@@ -65,8 +65,8 @@ class _Replay:
         """Return the number of an equal recorded call: the next one, else one after it, else one that was skipped."""
         assert self.asker is not None
         following = range(self._next, len(self._calls))
-        # Only the next one is compared by value, too (`are_equal`), because that reads both calls.
-        if following and (self._calls[self._next] == call or self.asker.are_equal(self._calls[self._next], call)):
+        # Only the next one is compared by value, too (`accept_as`), because that reads both calls.
+        if following and (self._calls[self._next] == call or self.asker.accept_as(self._calls[self._next], call)):
             return self._next
         for number in itertools.chain(following, self._skipped):
             if self._calls[number] == call:
