@@ -52,6 +52,7 @@ def compare_command(
     from grader.decisions.comparison import compare, distinct_names
     from grader.reports.material import files_of_results
     from grader.reports.views import comparison as view
+    from grader.scorers.registry import scorer_of
 
     runs = options.read_runs([before, after], may_repeat=True)
     (a, a_report), (b, b_report) = runs
@@ -67,10 +68,11 @@ def compare_command(
         return _page_run(a_name, a_files), _page_run(b_name, b_files)
 
     def gaps() -> list[Gap]:
-        """Return what it cannot show."""
+        """Return what an HTML page cannot show of them."""
         return [] if quiet else [*a_files.gaps, *b_files.gaps]
 
-    output_files.emit(view.document(comparison, sides), outputs, quiet=quiet, verbose=verbose, gaps=gaps)
+    document = view.document(comparison, sides, scorer_of(b_report).words.outcomes)
+    output_files.emit(document, outputs, quiet=quiet, verbose=verbose, gaps=gaps)
 
 
 @click.command("report", short_help="Write reports of an earlier run, without grading again.")

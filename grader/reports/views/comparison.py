@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from grader.decisions.comparison import distinct_names, item_values
 from grader.reports.document import (
     NOTHING,
@@ -29,7 +31,7 @@ from grader.statistics.paired import detectable_in_words
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from grader.decisions.comparison import Comparison, Flip
     from grader.reports.document import Items
@@ -38,10 +40,14 @@ if TYPE_CHECKING:
     from grader.scorers.pairing import MetricComparison
 
 
-def document(comparison: Comparison, sides: Callable[[], tuple[PageRun, PageRun]] | None = None) -> Document:
+def document(
+    comparison: Comparison,
+    sides: Callable[[], tuple[PageRun, PageRun]] | None = None,
+    outcome_names: Mapping[str, str] | None = None,
+) -> Document:
     """Return the metrics, the items that changed, and the notes.
 
-    `sides` collects what the runs' items hold; it is called only if items are shown.
+    `sides` collects what the runs' items hold; it is called only if items are shown. `outcome_names`: the scorer's.
     """
     a, b = _short_names(comparison)
     overall = [row for row in comparison.metrics if not row.group]
@@ -77,7 +83,12 @@ def document(comparison: Comparison, sides: Callable[[], tuple[PageRun, PageRun]
             Section(
                 title="Items that changed",
                 parts=[
-                    _flips_table(f"{word} in {b} ({comparison.reading})", comparison, flips, has_items=has_items)
+                    _flips_table(
+                        f"{word} in {b} ({comparison.reading})",
+                        comparison,
+                        [_with_outcome_names(flip, outcome_names or {}) for flip in flips],
+                        has_items=has_items,
+                    )
                     for word, flips in (("Higher", comparison.risen), ("Lower", comparison.fallen))
                 ],
             ),
@@ -144,6 +155,11 @@ def _flips_table(title: str, comparison: Comparison, flips: Sequence[Flip], *, h
         rows=[_flip_cells(flip, comparison.reading, has_items=has_items) for flip in flips],
         is_list=True,
     )
+
+
+def _with_outcome_names(flip: Flip, names: Mapping[str, str]) -> Flip:
+    before, after = ([names.get(outcome, outcome) for outcome in outcomes] for outcomes in flip.outcomes)
+    return msgspec.structs.replace(flip, outcomes=(before, after))
 
 
 def _flip_cells(flip: Flip, reading: ReadingName, *, has_items: bool) -> list[Cell]:

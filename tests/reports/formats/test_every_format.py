@@ -223,6 +223,8 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
     power = f"minimum detectable change {MOVED.detectable:.1f} points (80 % power, n = 10)"
     assert f"accuracy (careful): exact McNemar test, item by item; {power}." in " ".join(text.split())
     assert "Higher in b (careful): none." in text
+    named = terminal.render(of_comparison.document(comparison(fallen=flips), outcome_names={"passed": "credited"}))
+    assert "40 % (2 credited, failed, timeout, lint_failed)" in " ".join(named.split())
     risen = of_comparison.document(comparison(risen=flips, fallen=flips))
     for both in (terminal.render(risen), markdown.make(risen).decode()):
         assert re.search(r"Higher in b \\?\(careful\\?\): 13", both)
