@@ -96,6 +96,7 @@ REASONING = [{"type": "reasoning", "text": "It might be A."}, {"type": "text", "
         ([{"role": "assistant", "content": [{"type": "text", "text": line} for line in "AB"]}], "A\nB"),
         ([{"role": "model", "content": "B"}, {"role": "tool", "content": "A"}], "B"),
         (({"content": "B"},), "B"),
+        ([{"content": "A"}, {"content": "B"}], "B"),
         ({"role": "assistant", "content": "B"}, "B"),
         ([{"role": "assistant", "content": "A"}, {"role": "assistant", "content": None}], ""),
         ([{"role": "user", "content": "A"}], ""),

@@ -86,6 +86,7 @@ def test_what_is_no_chat_completion_is_told(content: bytes) -> None:
         ("hm\n</think>\n\nB", "B", "hm"),
         ("<think>hm", "<think>hm", ""),
         ("<think>a</think>b</think>c", "b</think>c", "a"),
+        ("<think>a <think> b</think>c", "c", "a <think> b"),
         ("<think>hm</think> B", "B", "hm"),
         ("<think>hm</think>\n\n    return 1\n    # B", "    return 1\n    # B", "hm"),
         ("B\n<think>hm</think>", "B\n<think>hm</think>", ""),

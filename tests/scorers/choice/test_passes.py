@@ -83,6 +83,16 @@ def test_a_missing_pass_is_an_error_or_counts_as_wrong_and_is_noted(tmp_path: Pa
     assert again == report
 
 
+def test_a_part_that_was_allowed_to_miss_predictions_is_scored_again_as_it_is(tmp_path: Path) -> None:
+    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A") + rolled(2, "red|blue", "A"))
+    path = predictions(tmp_path, {"1": "A", "2": "A"})
+    part = Options(benchmark="mmbench", data=data, missing="wrong", limit=1)
+    first = grade(path, part, Silent())
+    first.write()
+    again = msgspec.structs.replace(part, missing="error", score_only=True)
+    assert grade(path, again, Silent()).report == first.report
+
+
 def test_other_data_cannot_be_scored_with_the_verdicts_of_an_earlier_run(tmp_path: Path) -> None:
     """Else a corrected gold answer would seem to change nothing."""
     data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A"))
