@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def brief_of(run: Findings) -> Brief | None:
-    """Return the first metric in a sentence, its official value, the number of unscored samples, and up to three hints.
+    """Return the first metric in a sentence, its official value, the number without a verdict, and up to three hints.
 
     None: the run has no metrics.
     """
@@ -27,14 +27,14 @@ def brief_of(run: Findings) -> Brief | None:
     name, (official, careful) = next(iter(run.overall.items()))
     metric = careful if careful is not None else official
     assert metric is not None
-    unscored = sum(not sample.careful.is_scored or not sample.official.is_scored for sample in report.samples)
+    without_verdict = sum(not sample.careful.is_scored or not sample.official.is_scored for sample in report.samples)
     total = counted(len(report.samples), "sample")
     return Brief(
         number=value_text(metric),
         sentence=_metric_sentence(name, metric),
         facts=[
             ("official", f"{value_text(official, run.official_notes)} {_interval_in_brackets(official)}".strip()),
-            ("could not be judged", f"{unscored:,} of {total}" if unscored else f"none of {total}"),
+            ("without a verdict", f"{without_verdict:,} of {total}" if without_verdict else f"none of {total}"),
         ],
         hints=list(_ranked_hints(run, name))[:3],
     )
@@ -42,7 +42,7 @@ def brief_of(run: Findings) -> Brief | None:
 
 def _metric_sentence(name: str, metric: Metric) -> str:
     if metric.value is None:
-        return f"{name} ({metric.reading}) cannot be known: too few samples could be judged."
+        return f"{name} ({metric.reading}) has no value: too few samples have a verdict."
     if metric.ci95 is None:
         return f"{name} ({metric.reading}) is {metric.value:.1f} %, of n = {metric.n}."
     low, high = metric.ci95
