@@ -21,7 +21,7 @@ import msgspec
 
 from grader.reports.document import Case, Suite
 from grader.reports.why import INFRASTRUCTURE
-from grader.results import Outcome, ReadingName, SampleResult, other_reading
+from grader.results import READINGS, Outcome, ReadingName, SampleResult, other_reading
 from grader.results.groups import by_observation, by_round
 from grader.scorers.registry import scorer_of
 from grader.wording import clean
@@ -44,28 +44,21 @@ class _Item(msgspec.Struct, frozen=True, kw_only=True):
     """One task, question or circular group, with the verdicts of its rounds."""
 
     name: str
-    reading: ReadingName
     samples: list[SampleResult]
-    rounds: list[CaseState]
-    other_rounds: list[CaseState]
-    """The verdicts of the rounds in the other reading."""
+    rounds: dict[ReadingName, list[CaseState]]
 
-    @property
-    def verdict(self) -> CaseState:
-        """The verdict of the case: passed if a round passed, else unscored if a round is unscored."""
-        return _verdict(self.rounds)
-
-
-def _verdict(rounds: list[CaseState]) -> CaseState:
-    if "passed" in rounds:
-        return "passed"
-    return "unscored" if "unscored" in rounds else "failed"
+    def verdict(self, reading: ReadingName) -> CaseState:
+        """Return the verdict of the case: passed if a round passed, else unscored if a round is unscored."""
+        rounds = self.rounds[reading]
+        if "passed" in rounds:
+            return "passed"
+        return "unscored" if "unscored" in rounds else "failed"
 
 
 def suites(report: Report, reading: ReadingName) -> Iterator[Suite]:
     """Yield a suite for each group of the first category field."""
     scorer = scorer_of(report)
-    for label, items in _items_by_label(report, reading, scorer).items():
+    for label, items in _items_by_label(report, scorer).items():
         class_name = report.benchmark if label is None else f"{report.benchmark}.{label.partition('=')[2]}"
         yield Suite(
             name=label or report.benchmark,
@@ -74,20 +67,19 @@ def suites(report: Report, reading: ReadingName) -> Iterator[Suite]:
         )
 
 
-def _items_by_label(report: Report, reading: ReadingName, scorer: AnyScorer) -> dict[str | None, list[_Item]]:
+def _items_by_label(report: Report, scorer: AnyScorer) -> dict[str | None, list[_Item]]:
     """Return the items by `field=label` of the first category field, in the report's order."""
     first_field = next((group.partition("=")[0] for sample in report.samples for group in sample.group_names()), "")
     items: dict[str | None, list[_Item]] = {}
     for name, samples in by_observation(report.samples).items():
-        rounds = by_round(samples).values()
         label = next((group for group in samples[0].group_names() if group.startswith(f"{first_field}=")), None)
         qids = {sample.qid for sample in samples}
-        states, other_states = (
-            [_round_state(members, qids, each, scorer) for members in rounds]
-            for each in (reading, other_reading(reading))
-        )
-        item = _Item(name=name, reading=reading, samples=samples, rounds=states, other_rounds=other_states)
-        items.setdefault(label, []).append(item)
+        members_by_round = by_round(samples)
+        rounds = {
+            reading: [_round_state(members, qids, reading, scorer) for members in members_by_round.values()]
+            for reading in READINGS
+        }
+        items.setdefault(label, []).append(_Item(name=name, samples=samples, rounds=rounds))
     return items
 
 
@@ -121,7 +113,8 @@ def _case(item: _Item, class_name: str, reading: ReadingName, scorer: AnyScorer)
     """Return the case of an item. A wrong answer passes as a test, with remarks: only gates fail a build."""
     seconds = round(sum(sample.seconds for sample in item.samples), 3)
     remarks = _remarks(item, reading)
-    if item.verdict == "unscored":
+    verdict = item.verdict(reading)
+    if verdict == "unscored":
         return Case(
             name=item.name,
             class_name=class_name,
@@ -132,17 +125,17 @@ def _case(item: _Item, class_name: str, reading: ReadingName, scorer: AnyScorer)
             details=_details(item, reading),
             remarks=remarks,
         )
-    if item.verdict == "failed":
+    if verdict == "failed":
         remarks = [_failure_message(item, reading), _details(item, reading), *_gold_lines(item, scorer), *remarks]
     return Case(name=item.name, class_name=class_name, seconds=seconds, state="passed", remarks=remarks)
 
 
 def _state_word(item: _Item, reading: ReadingName) -> str:
-    """Return the verdict of an item in a reading; an item without one may be lost, or outside the careful reading."""
-    verdict = item.verdict if reading == item.reading else _verdict(item.other_rounds)
+    """Return the verdict of an item; of one without a verdict, whether it is unscored, or careful does not judge it."""
+    verdict = item.verdict(reading)
     outcomes = {sample.reading(reading).outcome for sample in item.samples}
-    is_outside = Outcome.NOT_JUDGED in outcomes and Outcome.UNSCORED not in outcomes
-    return "not judged" if verdict == "unscored" and is_outside else verdict
+    is_not_judged = Outcome.NOT_JUDGED in outcomes and Outcome.UNSCORED not in outcomes
+    return "not judged" if verdict == "unscored" and is_not_judged else verdict
 
 
 def _gold_lines(item: _Item, scorer: AnyScorer) -> list[str]:
@@ -189,9 +182,10 @@ def _failure_message(item: _Item, reading: ReadingName) -> str:
 def _rounds_in_words(item: _Item, reading: ReadingName) -> str:
     """Return how many rounds pass, or, for a single round of several tasks, how many of its samples are correct."""
     has_several_tasks = len({sample.qid for sample in item.samples}) > 1
-    if has_several_tasks and len(item.rounds) == 1:
+    rounds = item.rounds[reading]
+    if has_several_tasks and len(rounds) == 1:
         return f"{len(item.samples) - len(_without_full_credit(item, reading))} of {len(item.samples)} right"
-    return f"{item.rounds.count('passed')} of {len(item.rounds)} {'rounds' if has_several_tasks else 'samples'} pass"
+    return f"{rounds.count('passed')} of {len(rounds)} {'rounds' if has_several_tasks else 'samples'} pass"
 
 
 def _details(item: _Item, reading: ReadingName) -> str:
@@ -215,7 +209,8 @@ def _remarks(item: _Item, reading: ReadingName) -> list[str]:
 
     The message of a failed item has the rounds already.
     """
-    lines = [_rounds_in_words(item, reading)] if len(item.rounds) > 1 and item.verdict != "failed" else []
+    says_rounds = len(item.rounds[reading]) > 1 and item.verdict(reading) != "failed"
+    lines = [_rounds_in_words(item, reading)] if says_rounds else []
     word, other_word = (_state_word(item, name) for name in (reading, other_reading(reading)))
     if other_word != word:
         lines.append(f"{reading}: {word}; {other_reading(reading)}: {other_word}")
