@@ -183,7 +183,7 @@ def _decide_threshold(
     else:
         states = (_state(value, threshold) for value in _worst_and_best(metric))
         worst, best = (GateResult(gate=gate, state=state, reason=reason) for state in states)
-    return _worst_or_best(worst, best, [report], _bounds_in_words(metric))
+    return _decision_of_cases(worst, best, [report], _bounds_in_words(metric))
 
 
 def _decide_without_value(
@@ -208,21 +208,23 @@ def _state(value: float, threshold: FailUnder) -> State:
 
 
 def _metric_in_case(report: Report, scorer: AnyScorer, metric: Metric, *, are_right: bool) -> tuple[Metric, float]:
-    """Return a metric as it is if the unscored samples are all right, or all wrong; and how far it must be moved."""
+    """Return the metric if all unscored samples were right, or all wrong, and 0; else the metric and its shift."""
     in_case = _in_case(report, scorer, metric, are_right=are_right)
-    found = None if in_case is None else in_case.metric(metric.name, metric.reading, metric.group)
-    return (metric, _worst_and_best(metric)[are_right] - metric.number) if found is None else (found, 0.0)
+    metric_in_case = None if in_case is None else in_case.metric(metric.name, metric.reading, metric.group)
+    if metric_in_case is None:
+        return metric, _worst_and_best(metric)[are_right] - metric.number
+    return metric_in_case, 0.0
 
 
 def _in_case(report: Report, scorer: AnyScorer, metric: Metric, *, are_right: bool) -> Report | None:
-    """Return the report as it would be if its samples that are unscored in a reading were all right, or all wrong.
+    """Return the report if all samples that are unscored in the metric's reading were right, or all wrong.
 
-    None: the metric is then not at its bound, because it counts more than right and wrong samples.
+    None: the metric would not be at its bound in it, because it counts more than right and wrong samples.
     """
     if not metric.is_partial:
         return report
     if any(value is not credit for value in scorer.sample_values.values()):
-        return None  # these functions of a scorer of one's own need an answer, and there is none
+        return None  # the scorer's own functions read answers, and an unscored sample has none
     outcome = Outcome.CORRECT if are_right else Outcome.NO_ANSWER
     verdict = {metric.reading: Reading(outcome=outcome, credit=int(are_right))}
     samples = [
@@ -232,8 +234,9 @@ def _in_case(report: Report, scorer: AnyScorer, metric: Metric, *, are_right: bo
     in_case = msgspec.structs.replace(report, samples=samples)
     metrics = aggregates.with_declared_metrics(in_case, scorer.metrics(in_case))
     in_case = msgspec.structs.replace(in_case, metrics=metrics)
-    found = in_case.metric(metric.name, metric.reading, metric.group)
-    is_at_bound = found is not None and abs(found.number - _worst_and_best(metric)[are_right]) < ROUNDING
+    metric_in_case = in_case.metric(metric.name, metric.reading, metric.group)
+    bound = _worst_and_best(metric)[are_right]
+    is_at_bound = metric_in_case is not None and abs(metric_in_case.number - bound) < ROUNDING
     return in_case if is_at_bound else None
 
 
@@ -307,7 +310,7 @@ def _decide_max_drop(
         _change_in_case(scorer, (baseline, before), (report, now), comparison, are_right=are_right)
         for are_right in (False, True)
     )
-    return _worst_or_best(decide(*worst), decide(*best), [report, baseline], bounds)
+    return _decision_of_cases(decide(*worst), decide(*best), [report, baseline], bounds)
 
 
 def _change_in_case(
@@ -318,10 +321,10 @@ def _change_in_case(
     *,
     are_right: bool,
 ) -> tuple[Difference, float]:
-    """Return a change if the unscored samples of the run are all wrong and those of the baseline right, or vice versa.
+    """Return the change in a case, and 0; else the change of the scored pairs (`comparison`) and its shift to the case.
 
-    `comparison` is that of the pairs in which both samples are scored. If a metric counts more than right and wrong
-    samples, return its change, and how far the case, which is of all items, is from it.
+    In a case the unscored samples of the run are all right (`are_right`) or all wrong; those of the baseline are the
+    opposite. The shift is that of metrics that count more than right and wrong samples.
     """
     reading, change = comparison.reading, comparison.difference
     if not (before[1].is_partial or now[1].is_partial):
@@ -394,8 +397,8 @@ def _power_hint(change: Difference) -> str:
 # --- both ---------------------------------------------------------------------------------------------------------
 
 
-def _worst_or_best(worst: GateResult, best: GateResult, reports: list[Report], bounds: str) -> GateResult:
-    """Return the decision that the worst and the best case of unscored samples share; blocked if their states differ.
+def _decision_of_cases(worst: GateResult, best: GateResult, reports: list[Report], bounds: str) -> GateResult:
+    """Return the decision if the worst and the best case of unscored samples have the same state; else a blocked one.
 
     `bounds`: the two cases in words; empty if nothing is unscored.
     """
