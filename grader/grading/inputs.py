@@ -69,17 +69,17 @@ def read_inputs(source: Source, setup: Setup, observer: Observer, *, every_colum
     fields = options.fields or declared.predictions
     file = source if isinstance(source, PredictionFile) else read_files(source, fields, observer=observer)
     with hinting(declared, file, options.data):
-        found = tasks_for(file, setup, every_column=every_column)
+        run_tasks = tasks_for(file, setup, every_column=every_column)
+        tasks, file = run_tasks.tasks, run_tasks.file
         predictions, selection_notes = select(
-            found.tasks,
-            found.file,
+            tasks,
+            file,
             options,
             declared.unit,
             whole_units=setup.scorer.has_units,
             date=declared.columns.date,
             versions=declared.other_versions,
         )
-    tasks, file = found.tasks, found.file
     run = Run(
         benchmark=declared,
         split=setup.split,
@@ -96,9 +96,9 @@ def read_inputs(source: Source, setup: Setup, observer: Observer, *, every_colum
     return Inputs(
         setup=setup,
         run=run,
-        rows=found.rows,
+        rows=run_tasks.rows,
         part=part,
         stem=stem_in(options.output_dir, file.path or STANDARD_INPUT, part) if has_stem else None,
         digest=fingerprint(predictions),
-        notes=[*selection_notes, *found.notes],
+        notes=[*selection_notes, *run_tasks.notes],
     )

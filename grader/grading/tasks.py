@@ -44,7 +44,7 @@ class RunTasks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tasks_for(file: PredictionFile, setup: Setup, *, every_column: bool) -> RunTasks:
-    """Read the rows of the tasks that a file can answer. Raises a GradeError."""
+    """Read the rows; return the tasks made of them, and the predictions with the ids of these. Raises a GradeError."""
     rows = rows_for(file, setup, every_column=every_column)
     if not rows.rows:
         raise InputError([f"{rows.origin}: no rows"])
@@ -53,10 +53,11 @@ def tasks_for(file: PredictionFile, setup: Setup, *, every_column: bool) -> RunT
     file = file.with_task_ids(tasks)
     tasks, notes = setup.scorer.complete(declared, scoring_rows, tasks, [record.qid for record in file.records])
     tasks = _mark_conflicts(tasks, file)
-    own_data_notes = [_OWN_DATA_NOTE.format(declared.name)] if rows.is_carried else []
-    data_notes = [] if rows.is_carried else _check_file_matches_data(tasks, file, rows.origin, setup)
-    notes = [*notes, *own_data_notes, *data_notes, *_absent_column_notes(declared, rows)]
-    return RunTasks(rows=rows, tasks=tasks, file=file, notes=notes)
+    if rows.is_carried:
+        notes = [*notes, _OWN_DATA_NOTE.format(declared.name)]
+    else:
+        notes = [*notes, *_check_file_matches_data(tasks, file, rows.origin, setup)]
+    return RunTasks(rows=rows, tasks=tasks, file=file, notes=[*notes, *_absent_column_notes(declared, rows)])
 
 
 def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool) -> Rows:

@@ -160,8 +160,8 @@ def _check_output(options: InferOptions) -> None:
         raise UsageError(f"-o {path}: a prediction file ends in .json or .jsonl.")
     if path.is_dir() or not path.parent.is_dir():
         raise UsageError(f"-o {path}: the folder {path.parent} does not exist, or this is a folder; name a file.")
-    has_log = options.log.exists() and options.log.stat().st_size
-    if path.exists() and not has_log and not options.fresh:
+    has_requests = options.log.exists() and options.log.stat().st_size
+    if path.exists() and not has_requests and not options.fresh:
         raise UsageError(
             f"-o {path}: this file exists without requests in {options.log.name}, so another program wrote it, or all "
             "requests were deleted. Name another file, or use --fresh (the old file is kept under another name)."

@@ -95,7 +95,7 @@ def livecodebench(row: Row) -> dict[str, Any]:
     function = _mapping(row.get("metadata") or {}).get("func_name")
     if not function and any(case.get("testtype") == "functional" for case in cases):
         raise UsageError("its test cases call a function, but the row has no metadata with its func_name")
-    # Replies use names of typing as the starter code does, without an import.
+    # With the starter code as its signature, a reply can use names of typing without importing them.
     return converted | {"function": function, "signature": row.get("starter_code") or ""} if function else converted
 
 

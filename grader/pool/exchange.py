@@ -40,8 +40,8 @@ def _parse_sample(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None
     row = fields.pop("row", None)
     if row is not None and not isinstance(row, Mapping):
         raise ValueError(f"its row is {row!r:.80}, not a mapping of columns")
-    qid = fields.get("qid")
-    fields["qid"] = ("" if qid is None else str(qid)) or ("" if row is None else id_of(row))
+    qid = "" if fields.get("qid") is None else str(fields["qid"])
+    fields["qid"] = qid or ("" if row is None else id_of(row))
     # Half a surrogate pair is not a character: it could not be sent or written.
     texts = {name: without_surrogates(value) for name, value in fields.items() if isinstance(value, str)}
     return fields | texts, row

@@ -288,7 +288,7 @@ def mr_ben(contents: object) -> Contents | None:
 
 
 def join_subjects(tables: Iterable[Mapping[str, list[Row]]]) -> dict[str, list[Row]]:
-    """Return the rows of several files, {subject: [row, ...]}: of each qid once.
+    """Return the rows of several files, {subject: [row, ...]}, with each qid once.
 
     Raises ValueError with the first qid that has different rows in two files.
     """
