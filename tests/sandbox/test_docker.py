@@ -82,6 +82,12 @@ def test_an_image_that_is_built_is_known_without_the_sdk():
         )
 
 
+@pytest.mark.docker
+@pytest.mark.xdist_group("docker")
+def test_an_engine_that_has_answered_gets_more_time_for_later_answers():
+    assert docker.connect().api.timeout == docker.ANSWER_SECONDS > docker.FIRST_ANSWER_SECONDS
+
+
 OPEN_AND_CLOSE = """
 import gc
 from grader.observer import Silent

@@ -105,6 +105,7 @@ def test_an_engine_that_never_answers_is_asked_only_for_a_short_time(
 ) -> None:
     assert docker.FIRST_ANSWER_SECONDS <= 10
     monkeypatch.setattr(docker, "FIRST_ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(docker, "ANSWER_SECONDS", -1)  # not yet: it would be another error
     monkeypatch.setattr(engines, "PROBE_SECONDS", 0.1)
     monkeypatch.setattr("grader.sandbox.bubblewrap.executable", lambda: "/usr/bin/bwrap")
     with listen(runtime / "run/docker.sock"):

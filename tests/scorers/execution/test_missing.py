@@ -7,6 +7,7 @@ import pytest
 
 import grader
 from grader.errors import UsageError
+from grader.scorers.execution.metrics import curve
 from tests.own import own
 
 DECLARED = """
@@ -34,6 +35,7 @@ def log(folder: Path) -> Path:
 def test_a_missing_task_fails_for_each_filter_and_one_whose_row_is_broken_is_not_judged(tmp_path: Path) -> None:
     path = log(tmp_path)
     report = grader.grade(path, benchmark=tmp_path, missing="wrong", sandbox="bubblewrap", write=True)
+    assert curve(report) is None, "each task has one sample"
     assert grader.grade(path, benchmark=tmp_path, score_only=True).metrics == report.metrics
     with pytest.raises(UsageError, match="pass@2 needs at least 2 samples of every task"):
         grader.grade(path, benchmark=tmp_path, score_only=True, k=2)

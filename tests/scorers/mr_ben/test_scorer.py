@@ -84,6 +84,23 @@ def test_a_mean_over_subjects_is_never_outside_of_its_bounds(tmp_path: Path) -> 
     assert (mean.value, mean.bounds) == (pytest.approx(57.735027 / 2), msgspec.UNSET)
 
 
+def test_the_interval_of_a_mean_that_was_moved_into_its_bounds_contains_it(tmp_path: Path) -> None:
+    right, wrong = ([f"{kind}{number}" for number in range(10)] for kind in "rw")
+    rows = [*map(row, right), *(row(question, "2") for question in wrong)]
+    data = folder(tmp_path / "data", math=rows, physics=[row("p1")])
+    texts = {f"{question}/m": response("correct") for question in right}
+    texts |= {f"{question}/m": response("incorrect", "Step 1") for question in wrong}
+    report = run(predictions(tmp_path, texts | {"p1/m": "Error code: 429 - rate limit"}), data)
+    mean, math = (report.metric("mcc", "careful", group) for group in (None, "subject=math"))
+    assert math is not None
+    assert mean is not None
+    assert (math.value, mean.value) == (100, 50)
+    assert math.ci95 is not None
+    assert math.ci95[0] > 50
+    assert mean.ci95 is not None
+    assert mean.ci95[0] == 50
+
+
 def test_all_metrics_and_counts_of_a_subject(tmp_path: Path) -> None:
     report = run_math(tmp_path, judged=YES)
     # tp 1, tn 2, fp 0, fn 1: mcc = 2 / sqrt(1 * 2 * 2 * 3)
