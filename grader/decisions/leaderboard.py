@@ -150,17 +150,18 @@ def _board_index(run: NamedReport, boards: list[list[NamedReport]]) -> tuple[int
         _, first = board_runs[0]
         if (first.benchmark, first.split, first.protocol) != (report.benchmark, report.split, report.protocol):
             continue
-        misfit = next((misfit for other in board_runs if (misfit := _why_apart(other, report))), "")
-        if not misfit:
+        reasons = [why for other in board_runs if (why := _why_apart(other, report))]
+        if not reasons:
             return index, ""
-        reason = reason or misfit
+        reason = reason or reasons[0]
     return None, reason
 
 
 def _why_apart(other: NamedReport, report: Report) -> str:
     """Return why a run cannot be on the board of another one; empty if it can.
 
-    Each run of a board must fit: a judge's recorded replies fit the runs of two models, which do not fit each other.
+    A run must fit every run of a board, not only the first: recorded replies fit each of two judge models, and the two
+    models do not fit each other.
     """
     name, other_report = other
     try:
@@ -170,10 +171,10 @@ def _why_apart(other: NamedReport, report: Report) -> str:
     return ""
 
 
-def _check_fits(first: Report, report: Report) -> None:
-    """Raise UsageError if a run cannot be on the board that begins with `first`."""
-    check_comparable(first, report)
-    if (first.part and first.part.ids_hash) != (report.part and report.part.ids_hash):
+def _check_fits(other: Report, report: Report) -> None:
+    """Raise UsageError if two runs cannot be on one board."""
+    check_comparable(other, report)
+    if (other.part and other.part.ids_hash) != (report.part and report.part.ids_hash):
         raise UsageError("These runs cannot be compared: they are of different parts of the benchmark.")
 
 

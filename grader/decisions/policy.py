@@ -159,7 +159,7 @@ def _decide(gate: Gate, runs: Sequence[ReportOfFile], baselines: Sequence[Report
     Raises UsageError for an unknown metric or group, unless the gate is advisory: then it is blocked.
     """
     results = []
-    # An error would end the command: an advisory gate would decide after all.
+    # An error ends the command with its own exit code, on which an advisory gate must have no effect.
     blocking = (_NoReportError, UsageError) if gate.advisory else (_NoReportError,)
     if (threshold := gate.threshold()) is not None:
         try:

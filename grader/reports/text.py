@@ -8,7 +8,7 @@ import unicodedata
 
 _CODE = re.compile(r"`[^`\n]*`")
 _SECOND_COLUMN = "\x01"
-"""Stands behind a wide character while its line is broken."""
+"""Follows each wide character while a text is broken into lines, so that a line is as long as it is wide."""
 
 
 def truncate(text: str, max_length: int) -> str:
@@ -42,7 +42,7 @@ def wrap(text: str, width: int) -> str:
 
 
 def _with_second_columns(text: str) -> str:
-    """Return a text as long as it is wide."""
+    """Return a text with one character for each column that it takes on a terminal."""
     if text.isascii():
         return text
     wide = (unicodedata.east_asian_width(character) in "WF" for character in text)

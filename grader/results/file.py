@@ -77,7 +77,7 @@ def refuse_to_lose(path: Path, source: str, *, judged: bool) -> None:
     if has_answered:
         raise UsageError(
             f"{path.name} was judged ({judge.model or judge.source}), but this run has no judge: it would replace "
-            "judged results by unjudged ones. Give the same judge again, another --output-dir, or remove them."
+            "judged results by unjudged ones. Give the same judge again, another --output-dir, or remove the results."
         )
 
 
