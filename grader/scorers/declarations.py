@@ -14,6 +14,7 @@ import msgspec
 from grader import resources
 from grader.errors import InputError, UsageError
 from grader.scorers import aggregates, registry
+from grader.scorers.oddities import FILTER
 
 if TYPE_CHECKING:
     from grader.benchmark import Benchmark
@@ -58,9 +59,16 @@ def load(reference: str) -> Benchmark:
 
 
 def _common_problem(declared: Benchmark) -> str:
-    """Return what is wrong with the default split or protocol, or with the marks of the answer; empty if nothing is."""
+    """Return what is wrong with the default split or protocol, the marks of the answer, or a grouping's name.
+
+    Empty if nothing is.
+    """
     if declared.answer_between and not all(declared.answer_between):
         return "answer_between: a mark is empty"
+    if FILTER in (*declared.columns.groups, *declared.derived):
+        return (
+            f"groups, derived: no grouping can be named {FILTER!r}, which is that of a log's filters: rename the column"
+        )
     tables = {"split": declared.splits, "protocol": declared.protocols}
     for kind, table in tables.items():
         name = getattr(declared, f"default_{kind}")

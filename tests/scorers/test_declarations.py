@@ -70,6 +70,11 @@ def test_every_benchmark_that_came_with_grade_loads(name: str) -> None:
         ),
         ('answer_between = ["*", ""]\n' + MINIMAL, "benchmark.toml: answer_between: a mark is empty"),
         (
+            MINIMAL.replace('"qid"', '"qid"\ngroups = ["filter"]'),
+            "benchmark.toml: groups, derived: no grouping can be named 'filter', which is that of a log's filters: "
+            "rename the column",
+        ),
+        (
             MINIMAL.replace('"qid"', '"qid"\nanswr = "a"'),
             "benchmark.toml: Object contains unknown field `answr` - at `$.columns`; did you mean `answer`?",
         ),

@@ -25,7 +25,10 @@ GLOSSARY: Mapping[str, str] = {
     "mcc": "Matthews correlation of the model's verdicts with the gold verdicts, from -100 to 100; guessing gives 0.",
     "acc_step": "Of the incorrect solutions, the share whose first wrong step the model names.",
     "acc_reason": "Of the incorrect solutions, the share whose error the model also explains correctly.",
-    "precision": "Of the solutions called correct, the share that are correct; no verdict counts as the wrong one.",
+    "precision": (
+        "Of the solutions that the model calls correct, the share that are correct. "
+        "A reply without a verdict counts as the wrong verdict."
+    ),
     "recall": "Of the correct solutions, the share that the model calls correct.",
     "parse_success_rate": "The share of replies in which a verdict was found.",
     "official headings": "The verdict is under the headings that the prompt asks for.",
