@@ -39,10 +39,8 @@ def load(
     scoring_columns = _scoring_columns(benchmark, scoring_names)
     row_columns = wanted or scoring_columns
     declared_answers = benchmark.splits[split].answers
-    columns_to_read = row_columns.plus(
-        *([] if declared_answers is None else [declared_answers.key]),
-        *([] if benchmark.columns.split is None else [benchmark.columns.split]),
-    )
+    answer_key = None if declared_answers is None else declared_answers.key
+    columns_to_read = row_columns.plus(*filter(None, (answer_key, benchmark.columns.split)))
     table, origin, place = _read_source(benchmark, split, protocol, data_path, columns_to_read)
     table = answers.fill_answers(table, benchmark, split, data_path)
     table = rows_of_split(_with_declared_names(table, benchmark), benchmark, split, place)

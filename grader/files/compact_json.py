@@ -44,7 +44,7 @@ def decode(data: bytes, *, replace_lone_surrogates: bool = False) -> Any:
 
 
 def without_surrogates(text: str) -> str:
-    """Return a text with U+FFFD in place of lone surrogates, as in a file that is read: they cannot be sent."""
+    """Return a text with U+FFFD in place of lone surrogates, which cannot be sent; files are read in the same way."""
     return _LONE_SURROGATE.sub("\ufffd", text)
 
 

@@ -30,8 +30,8 @@ RUN_OPTIONS = (
     "executor",
     "judge_replies",
 )
-"""Options for a run over a prediction file; a pool does not accept them. Recorded replies of a judge are about its
-samples."""
+"""Options for a run over a prediction file; a pool does not accept them. `judge_replies` are about the samples of
+such a file."""
 
 POOL_OPTIONS = ("wait", "shared", "linger", "reward")
 """Keywords that only a pool has."""

@@ -172,7 +172,7 @@ def test_openrlhfs_call_gets_what_it_got() -> None:
     assert listed == call["returned"]
 
 
-def test_openrlhfs_rewards_are_of_one_type_whatever_they_are() -> None:
+def test_openrlhfs_rewards_are_all_floats() -> None:
     """A tensor of whole numbers has no mean, and a batch in which all are right would be one."""
     passed = result(Outcome.PASSED)
     results = [msgspec.structs.replace(passed, reward=reward) for reward in (1, 0, None, 0.5)]

@@ -31,7 +31,7 @@ def test_a_row_that_json_would_change_is_no_task_and_the_others_are(row: dict[st
     [("\ud800", "x"), ("a", "\ud800"), {"qid": "a", "text": "x", "memory": "\ud800"}],
     ids=["qid", "text", "memory"],
 )
-def test_half_a_surrogate_pair_is_sent_as_a_file_and_a_server_read_it(sample: Any) -> None:
+def test_half_a_surrogate_pair_is_replaced_as_in_prediction_files_and_the_other_samples_are_sent(sample: Any) -> None:
     assert '"\ufffd"'.encode() in Exchange([sample, ("b", "y")], task_rows={}).request_body(1.0)
 
 

@@ -24,7 +24,7 @@ from tests.tables import each
         ("unscored", 2, None, None, None),
     ],
 )
-def test_what_fails_is_worth_less_than_what_passes_and_no_program_nothing(
+def test_a_program_that_fails_gets_less_than_one_that_passes_and_a_reply_without_a_program_nothing(
     outcome: str, same: int, tests: list[bool] | None, by_calls: float | None, by_tests: float | None
 ) -> None:
     credit = {"passed": 1, "unscored": None}.get(outcome, 0)
