@@ -123,10 +123,10 @@ def first_ids(ids: list[str]) -> str:
 
 
 def missing_note(items: Iterable[Item], predictions: Mapping[str, list[str]]) -> list[str]:
-    """Return a note if questions have passes with and without a prediction: official ignores those without."""
+    """Return a note if questions have a prediction for only some of their passes: official ignores the others."""
     passes = grouped(items, lambda item: item.observation)
-    answered = {question: [bool(predictions[item.id]) for item in members] for question, members in passes.items()}
-    incomplete = [question for question, is_answered in answered.items() if any(is_answered) and not all(is_answered)]
+    texts = {question: [predictions[item.id] for item in members] for question, members in passes.items()}
+    incomplete = [question for question, of_passes in texts.items() if any(of_passes) and not all(of_passes)]
     if not incomplete:
         return []
     which = f"{counted(len(incomplete), 'question')} without a prediction for some passes ({first_ids(incomplete)})"
