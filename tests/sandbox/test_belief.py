@@ -445,7 +445,7 @@ SWAP_TWICE = "p = solution(solution(Pair(Pair(1, 2), 3)))\nassert p.a.a == 1 and
         (SWAP_A_COPY, SWAP_IN_PLACE, SWAP_TWICE, PAIR),
     ],
 )
-def test_an_answer_that_is_passed_on_may_be_a_new_object_or_the_argument_unlike_the_references(
+def test_a_program_may_return_a_new_object_where_the_reference_returns_its_argument_and_the_reverse(
     source: str, reference: str, tests: str, signature: str
 ) -> None:
     assert phases.beside(source, tests, signature, reference) == phases.CONFIRMED

@@ -116,7 +116,7 @@ def test_a_method_call_is_recorded_with_its_arguments_but_no_comparison() -> Non
 
 
 def test_a_static_method_answers_like_a_bound_one() -> None:
-    """It is the same object each time, and a bound one never."""
+    """A static method is the same object each time it is read; a bound method is a new one each time."""
     bound = "class Sum:\n    def of(self, a, b):\n        return a + b\n"
     static = "class Sum:\n    @staticmethod\n    def of(a, b):\n        return a + b\n"
     tests = "assert Sum().of(1, 2) == 3\ns = Sum()\nassert s.of(2, 2) == 4 and s.of(5, 0) == 5"

@@ -69,7 +69,7 @@ def test_inputs_may_be_fields_of_a_column_with_objects_or_json(as_text: bool) ->
 
 
 def test_cases_that_call_a_function_which_no_column_names_are_refused() -> None:
-    """Else every program would be run with their text as its standard input, and none would be right."""
+    """Otherwise, programs would get the inputs as text on standard input, and none would be right."""
     columns = ExecutionColumns(id="id", question="", cases=["cases"], function="metadata.func_name")
     row = {"id": "a", "cases": [{"input": "1", "output": "2", "testtype": "functional"}], "metadata": "{}"}
     with pytest.raises(BadRowError, match=r"call a function, but column metadata\.func_name does not name it"):

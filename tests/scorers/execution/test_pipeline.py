@@ -175,7 +175,7 @@ NOW = "import datetime\nassert solution(1) == datetime.datetime.now().second"
 def test_answers_of_a_reference_are_judged_a_second_later_if_the_tests_ask_what_time_it_is(
     pool: Scripted, monkeypatch: pytest.MonkeyPatch, tests: str, solution: str | None, waits: int, not_judged: Any
 ) -> None:
-    """Else a task is judged whose programs pass or fail by when they are judged."""
+    """Otherwise, whether a program passes would depend on when it is judged."""
     waited: list[float] = []
     monkeypatch.setattr(tested_tasks, "sleep", waited.append)
     pipeline, _ = confirm(pool, "aaa", solution=solution, tests=tests)
