@@ -104,7 +104,7 @@ class InferSummary(msgspec.Struct, frozen=True, kw_only=True):
     samples: int
     missing: list[Missing]
     truncated: dict[str, int]
-    """Stage -> number of replies that the token limit cut (`finish_reason` is `length`)."""
+    """Stage -> number of replies that the token limit cut (see `Ending.is_cut`)."""
     usage: Usage
     """Of all requests in the log."""
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from grader.results import SampleResult
 
-    Completion = str | Sequence[Mapping[str, Any]]
+    Completion = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 COLUMN = "qid"
 _DETAIL_CHARS = 200
@@ -69,7 +69,7 @@ async def reward_async(prompts: Sequence[Any], completions: Sequence[Completion]
 
 
 def text_of(completion: Completion) -> str:
-    """Return the model's last message. A completion is a text, or messages whose content is a text or parts.
+    """Return the model's last message. A completion is a text, a message or messages; content is a text or parts.
 
     Messages are read as those of prediction files: parts with reasoning are no part of the reply.
     """

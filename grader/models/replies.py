@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from grader.files import compact_json
+from grader.predictions.file import Ending
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,7 +110,7 @@ def _why_no_answer(answer: str, finish: str, *, has_reasoning: bool) -> str | No
     if answer.strip():
         return None
     defect = "has only reasoning" if has_reasoning else "is empty"
-    return f"the reply {defect}{': it was cut at the token limit' if finish == 'length' else ''}"
+    return f"the reply {defect}{': it was cut at the token limit' if Ending(finish_reason=finish).is_cut else ''}"
 
 
 def error_text(error: object) -> str:

@@ -32,6 +32,7 @@ def test_reasoning_is_read_under_both_of_its_names_and_kept_apart(field: str) ->
     ("content", "finish", "fields", "error", "reasoning"),
     [
         (None, "length", {"reasoning": "hm"}, "the reply has only reasoning: it was cut at the token limit", "hm"),
+        (None, "MAX_TOKENS", {}, "the reply is empty: it was cut at the token limit", ""),
         ("", "stop", {"reasoning_content": "hm"}, "the reply has only reasoning", "hm"),
         ("<think>hm</think>\n\n", "stop", {}, "the reply has only reasoning", "hm"),
         (None, "stop", {}, "the reply is empty", ""),
