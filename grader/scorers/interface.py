@@ -126,6 +126,10 @@ class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
             for number, text in enumerate(texts or [None] * rounds):
                 yield self.tasks[qid], number, text
 
+    def missing(self) -> Iterator[tuple[T, int]]:
+        """Yield (task, number of the sample) of each missing prediction."""
+        return ((task, number) for task, number, text in self.replies() if text is None)
+
     def with_task_data(self, samples: Iterable[SampleResult]) -> list[SampleResult]:
         """Return samples with the groups and the family (`columns.cluster`) of their tasks, and with oddities.
 

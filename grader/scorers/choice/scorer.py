@@ -160,7 +160,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             ask_judge(replies, unanswered, session, version, is_circular=declared.is_circular)
         if session.judge is None:
             notes += missing_judge_note(replies, version)
-        samples = self._with_question_outcomes(run.with_task_data(_samples(replies, unanswered, run.predictions)))
+        samples = self._with_question_outcomes(run.with_task_data(_samples(replies, run)))
         if session.judge is not None:
             notes += judged_note(samples)
         notes += guess_note(samples, {item.id: item.options for item in items}, version)
@@ -275,14 +275,11 @@ class Circular(MultipleChoice):
         return SampleDetails(gold=facts.gold or "", unit={"official": question.official, "careful": question.careful})
 
 
-def _samples(
-    replies: Iterable[ChoiceReply], unanswered: Iterable[Item], predictions: Mapping[str, list[str]]
-) -> list[SampleResult]:
-    """Return the samples in the predictions' order; an unanswered item has as many as any item, all missing."""
-    most = max(map(len, predictions.values()), default=0) or 1
+def _samples(replies: Iterable[ChoiceReply], run: Run[ChoiceBenchmark, Item]) -> list[SampleResult]:
+    """Return the samples in the predictions' order, with those of missing replies."""
     samples = [sample_of(reply) for reply in replies]
-    samples += [missing_sample(item, number) for item in unanswered for number in range(most)]
-    order = {qid: number for number, qid in enumerate(predictions)}
+    samples += [missing_sample(item, number) for item, number in run.missing()]
+    order = {qid: number for number, qid in enumerate(run.predictions)}
     return sorted(samples, key=lambda sample: order[sample.qid])
 
 

@@ -290,19 +290,11 @@ def _options_with_packages(run: Run[ExecutionBenchmark, CodeTask]) -> Options:
     return msgspec.structs.replace(run.options, requirements=run.benchmark.required_packages())
 
 
-def _max_sample_count(run: Run[ExecutionBenchmark, CodeTask]) -> int:
-    return max(map(len, run.predictions.values()), default=0)
-
-
 def _sample_counts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, int]:
-    """Return the number of samples of each task; a task without predictions gets as many failed ones as others have.
-
-    What several filters of a log made of one output is one sample.
-    """
+    """Return the number of samples of each task; what several filters of a log made of one output is one sample."""
     if run.oddities.filters:
         return dict.fromkeys(run.predictions, 1)
-    max_count = _max_sample_count(run)
-    return {qid: len(texts) or max_count for qid, texts in run.predictions.items()}
+    return Counter(task.id for task, _, _ in run.replies())
 
 
 def _notes_on_judged_tasks(samples: list[SampleResult], ks: tuple[int, ...]) -> list[str]:
@@ -320,22 +312,20 @@ def _notes_on_judged_tasks(samples: list[SampleResult], ks: tuple[int, ...]) -> 
 def _results_of_missing_predictions(
     run: Run[ExecutionBenchmark, CodeTask], not_judged_tasks: Mapping[str, str]
 ) -> Iterator[SampleResult]:
-    """Yield the samples of tasks without predictions, under `--missing wrong`: as many failed ones as others have.
+    """Yield failed samples for the missing predictions, under `--missing wrong`.
 
     `not_judged_tasks`: the tasks that are outside the careful reading, and why.
     """
     failed = missing_reading(Outcome.FAILED)
-    for qid, texts in run.predictions.items():
-        task = run.tasks[qid]
+    for task, number in run.missing():
         careful = failed
         if task.broken:
             careful = _reading_of_broken_task(task)
-        elif qid in not_judged_tasks:
-            careful = not_judged_reading(not_judged_tasks[qid])
-        for number in range(0 if texts else _max_sample_count(run)):
-            yield SampleResult(
-                qid=qid, sample=number, official=failed, careful=careful, groups=task.groups or msgspec.UNSET
-            )
+        elif task.id in not_judged_tasks:
+            careful = not_judged_reading(not_judged_tasks[task.id])
+        yield SampleResult(
+            qid=task.id, sample=number, official=failed, careful=careful, groups=task.groups or msgspec.UNSET
+        )
 
 
 def _reading_of_broken_task(task: CodeTask) -> Reading:

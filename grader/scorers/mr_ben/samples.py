@@ -14,7 +14,7 @@ from grader.scorers.mr_ben.careful import careful_decision, read_careful
 from grader.scorers.mr_ben.facts import MrBenFacts, ReadingFacts, facts_of
 from grader.scorers.mr_ben.official import MrBenReading, official_letters, read_official
 from grader.scorers.mr_ben.reading import Credit, GoldRow
-from grader.scorers.mr_ben.tasks import MrBenTask, plain
+from grader.scorers.mr_ben.tasks import MrBenBenchmark, MrBenTask, plain
 from grader.scorers.oddities import NOT_JUDGED, SERVER_FAILURE, with_oddities
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from grader.judge import JudgeQuestion, JudgeReply
     from grader.judge.session import JudgeSession
     from grader.predictions.outcomes import Oddities
+    from grader.scorers.interface import Run
     from grader.scorers.mr_ben.official import Parser
 
 
@@ -78,17 +79,12 @@ def read(
 
 
 def make_samples(
-    tasks: Mapping[str, MrBenTask],
-    predictions: Mapping[str, list[str]],
-    replies: list[Response],
-    answers: Mapping[str, JudgeReply],
+    run: Run[MrBenBenchmark, MrBenTask], replies: list[Response], answers: Mapping[str, JudgeReply]
 ) -> list[SampleResult]:
-    """Return the results in the benchmark's order; a row without a response has as many as any row, all missing."""
+    """Return the results in the benchmark's order, with those of missing responses."""
     samples = [_sample(reply, answers.get(reply.key)) for reply in replies]
-    most = max(map(len, predictions.values()), default=0) or 1
-    unanswered = [tasks[qid] for qid, texts in predictions.items() if not texts]
-    samples += [_sample_without_response(task, number) for task in unanswered for number in range(most)]
-    order = {qid: number for number, qid in enumerate(predictions)}
+    samples += [_sample_without_response(task, number) for task, number in run.missing()]
+    order = {qid: number for number, qid in enumerate(run.predictions)}
     return sorted(samples, key=lambda sample: order[sample.qid])
 
 

@@ -95,7 +95,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         with judge_session(run.options, run.observer, "error_reason", wording, recorded) as session:
             answers = ask_judge(replies, session, can_be_one_word=run.options.judge_replies is not None)
         rows_to_judge = sum(reply.asks_official or reply.asks_careful for reply in replies)
-        samples = make_samples(run.tasks, run.predictions, replies, answers)
+        samples = make_samples(run, replies, answers)
         samples = exclude_failures(samples, run.oddities)
         samples = with_families(samples, run.tasks, run.benchmark.columns)
         kinds = Counter(kind for sample in samples if sample.differs and (kind := facts_of(sample).difference))
