@@ -20,6 +20,7 @@ from grader.options import Options
 from grader.results import Metric, Provenance, Report
 from grader.scorers.choice.scorer import MultipleChoice
 from grader.scorers.execution import metrics as execution_metrics
+from grader.scorers.interface import Scorer
 from grader.scorers.means import each_task, metric_rows
 from grader.statistics.paired import difference
 from tests.made_runs import choice, circular, figures, mr_ben, of_sample, read, report, sample, tasks
@@ -265,6 +266,7 @@ def test_a_case_of_lost_samples_has_the_interval_of_the_case() -> None:
 def test_a_case_asks_no_answer_of_a_lost_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     class Short(MultipleChoice):
         sample_values: ClassVar = {"accuracy": lambda sample, reading: 1 / len(sample.reading(reading).answer)}
+        metrics = Scorer.metrics
 
     monkeypatch.setattr(gate, "scorer_of", lambda _: Short())
     made = questions({"a": "correct", "b": "unscored"})

@@ -19,6 +19,12 @@ def test_a_submission_has_nothing_that_the_readings_could_agree_on() -> None:
     assert "test-en has no public answers." in said
 
 
+def test_the_readings_agree_on_no_sample_that_is_unscored_in_both() -> None:
+    right, lost = read("correct"), read("unscored")
+    said = on_terminal(report([sample("a", right, right), sample("b", lost, lost)]))
+    assert "Official and careful agree on the only sample that both judge." in said
+
+
 def test_one_pass_with_other_answers_is_no_plural() -> None:
     alike = [sample(f"q{n}", read("passed"), flags=["alike"]) for n in range(2)]
     for number, words in ((1, "1 of 1 passes answers otherwise"), (2, "2 of 2 passes answer otherwise")):
