@@ -14,7 +14,7 @@ import msgspec
 
 from grader.errors import InfrastructureError, UsageError
 from grader.pool.connection import CLOSED, encode_request, send_request, send_request_async
-from grader.pool.exchange import IDS, Exchange, encode_row
+from grader.pool.exchange import IDS, Exchange, encode_row, id_in
 from grader.pool.messages import PoolState
 from grader.pool.settings import reward_name, settings_of
 from grader.pool.starting import START_SECONDS, connect, try_connect, wait_until_ended
@@ -120,10 +120,9 @@ class Pool:
         """
         added: dict[str, None] = {}
         for number, row in enumerate(rows):
-            id_column = next((name for name in ([column] if column else IDS) if row.get(name) is not None), None)
-            if id_column is None:
+            qid = id_in(row, [column] if column else IDS)
+            if qid is None:
                 raise UsageError(f"rows[{number}] has no column {column or ' or '.join(IDS)} with the id of its task")
-            qid = str(row[id_column])
             try:
                 self._rows[qid] = encode_row(row)
             except ValueError as error:

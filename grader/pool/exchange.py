@@ -81,7 +81,13 @@ def name_of(data: bytes) -> str:
 
 def id_of(row: Mapping[str, Any]) -> str:
     """Return the id of a sample that has a row and no id of its own."""
-    return str(next((row[name] for name in IDS if row.get(name) is not None), "row"))
+    qid = id_in(row)
+    return "row" if qid is None else qid
+
+
+def id_in(row: Mapping[str, Any], columns: Iterable[str] = IDS) -> str | None:
+    """Return the id of a row's task, from the first of the columns that has one; None if none has."""
+    return next((str(row[name]) for name in columns if row.get(name) is not None), None)
 
 
 class Exchange:

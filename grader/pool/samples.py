@@ -88,12 +88,12 @@ class TaskRegistry:
 
     def _parse_row(self, data: bytes) -> Task:
         """Return the task of a sample's row, which is JSON; raises UsageError."""
-        # A row needs no id. This one is only for messages, since `_add` gives the task its name.
-        default_id: dict[str, Any] = {self._declared.columns.id: "the sample's row"}
+        id_column = self._declared.columns.id
         try:
             row = msgspec.json.decode(data, type=dict)
-            if row.get(self._declared.columns.id) is None:
-                row |= default_id
+            if row.get(id_column) is None:
+                # A row needs no id. This one is only for messages, since `_add` gives the task its name.
+                row[id_column] = "the sample's row"
             tasks = self._scorer.tasks(
                 self._declared, self._split, Rows(rows=[row], origin="task", digest="", is_single=True)
             )
