@@ -22,6 +22,7 @@ from grader.scorers.choice.scorer import MultipleChoice
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.interface import Scorer
 from grader.scorers.means import each_task, metric_rows
+from grader.scorers.registry import scorer_of
 from grader.statistics.paired import difference
 from tests.made_runs import choice, circular, figures, mr_ben, of_sample, read, report, sample, tasks
 from tests.tables import each
@@ -271,6 +272,23 @@ def test_a_case_asks_no_answer_of_a_lost_sample(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(gate, "scorer_of", lambda _: Short())
     made = questions({"a": "correct", "b": "unscored"})
     assert line(made, "accuracy=50", confident=True).state == "inconclusive"
+
+
+def test_rows_that_no_judge_decided_block_a_threshold_on_mr_score_that_they_could_decide() -> None:
+    """MR-Score is made of facts about rows: other outcomes of these rows alone leave it as it is."""
+    rows = [("s", f"q{n}", False, n % 4 == 0, True, None if n % 10 == 1 else n % 4 > 1) for n in range(200)]
+    made = mr_ben(rows)
+    samples = [
+        msgspec.structs.replace(one, facts=msgspec.structs.replace(one.facts, judge="-")) for one in made.samples
+    ]
+    made = msgspec.structs.replace(made, samples=samples)
+    made = msgspec.structs.replace(made, metrics=scorer_of(made).metrics(made))
+    score = made.metric("mr_score", "careful")
+    assert score is not None
+    assert score.ci95 is not None
+    low = score.ci95[0]
+    for limit, state in ((low - 10, "met"), (low - 1, "blocked"), (score.number, "inconclusive")):
+        assert line(made, f"mr_score={limit}", confident=True).state == state
 
 
 def test_a_lost_sample_does_not_hide_a_drop_behind_tasks_that_only_one_run_judges() -> None:
