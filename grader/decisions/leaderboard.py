@@ -19,11 +19,7 @@ from grader.decisions.published import PublishedModel
 from grader.errors import UsageError
 from grader.results import READINGS, Metric, Part, ReadingName, Report, metrics_leaving_out_unscored
 from grader.scorers import declarations
-from grader.scorers.pairing import (
-    NothingPairedError,
-    Side,
-    comparable_reports,
-)
+from grader.scorers.pairing import NothingPairedError, Side, comparable_reports
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import holm
 from grader.statistics.paired import LEVEL, Difference, TestName
