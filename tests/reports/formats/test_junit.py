@@ -159,6 +159,11 @@ def test_a_task_outside_the_careful_reading_is_skipped_and_nothing_failed(detail
     assert parsed(data).find(".//skipped").get("type") == "not_judged"  # type: ignore[union-attr]
 
 
+def test_a_question_with_a_lost_row_beside_one_outside_the_careful_reading_is_unscored() -> None:
+    rows = [made.sample(f"u/{word}", made.read(word), unit="u") for word in ("not_judged", "unscored")]
+    assert verdict(as_file("x.xml", made.report(rows))).startswith("skipped: unscored, which says nothing")
+
+
 def test_a_question_of_several_rows_passes_where_a_round_of_them_is_all_right() -> None:
     right, wrong = made.read("correct"), made.read("wrong", "A")
     one = [made.sample("u/a", right, unit="u"), made.sample("u/b", wrong, unit="u")]
