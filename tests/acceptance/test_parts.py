@@ -140,7 +140,7 @@ def test_judged_results_are_not_replaced_by_unjudged_ones(tmp_path: Path) -> Non
     assert _run(folder, "--judge-replies", "judge_replies.json", **words).returncode == 0
     judged = (folder / "predictions_results.json").read_bytes()
     refused = _run(folder, **words)
-    assert (refused.returncode, "remove them" in refused.stderr) == (2, True)
+    assert (refused.returncode, "remove the results" in refused.stderr) == (2, True)
     assert (folder / "predictions_results.json").read_bytes() == judged
     assert _run(folder, "--score-only", **words).returncode == 0
     assert _run(folder, "--limit", "2", **words).returncode == 0
