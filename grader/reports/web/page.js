@@ -649,9 +649,10 @@ async function draw(before) {
     const found = await results();
     if (turn === drawn) byId('results').replaceChildren(...found);
   } else {
-    const focused = document.activeElement?.id;
     const view = state.tab === 'summary' ? summary : await VIEWS[state.tab]();
     if (turn !== drawn) return;
+    // Read only now: a key can move the focus while the view is made.
+    const focused = document.activeElement?.id;
     panel.replaceChildren(...[view].flat(Infinity).filter(Boolean));
     document.title = [state.item ? named(state.item) : TABS.find(([name]) => name === state.tab)[1], panel.dataset.title].join(' · ');
     if (before) await settle(before, focused);
