@@ -31,7 +31,8 @@ def fill_answers(table: DataTable, benchmark: Benchmark, split: str, data_path: 
     cells = (cell(row.get(column)) for row in table.rows)
     if any(answer is not None and answer.strip().lower() not in WITHHELD for answer in cells):
         return table
-    answers = _read(_answers_file(benchmark, split, data_path))
+    path = _answers_file(benchmark, split, data_path)
+    answers = _read(path)
     rows = []
     for row in table.rows:
         entry = answers.get(cell(row.get(declared.key)) or "")

@@ -22,6 +22,7 @@ from grader.scorers.interface import EarlierRun
 from grader.scorers.registry import fact_types
 
 if TYPE_CHECKING:
+    from grader.benchmark import Fields
     from grader.grading.inputs import Source
     from grader.observer import Observer
 
@@ -70,9 +71,7 @@ def read_earlier(source: Source, setup: Setup, observer: Observer, *, every_colu
     provenance = (
         Provenance(fields=options.fields or setup.declared.predictions) if report is None else report.provenance
     )
-    if file is None and path.is_file():
-        file = read_predictions(path, provenance.fields)
-    file, digest = _graded_predictions(file, run, setup)
+    file, digest = _graded_predictions(file, provenance.fields, run, setup)
     if provenance.data_digest is not None and (options.data is not None or _has_declared_file(setup, provenance.data)):
         if rows is None and file is not None:
             rows = rows_for(file, setup, every_column=every_column)
@@ -110,12 +109,15 @@ def _path(source: Source) -> Path:
 
 
 def _graded_predictions(
-    file: PredictionFile | None, run: EarlierRun[Any], setup: Setup
+    file: PredictionFile | None, fields: Fields | None, run: EarlierRun[Any], setup: Setup
 ) -> tuple[PredictionFile | None, str | None]:
     """Return the predictions with the ids of their tasks, and the digest of those that were graded, if it is known.
 
-    Raises UsageError if they are not those that were graded.
+    `file`: the predictions if they were read; otherwise they are read by `fields`. Raises UsageError if they are not
+    those that were graded.
     """
+    if file is None and run.path.is_file():
+        file = read_predictions(run.path, fields)
     if run.report is not None:
         qids = dict.fromkeys(sample.qid for sample in run.report.samples)
         digest = run.report.provenance.predictions_digest

@@ -13,12 +13,13 @@ import msgspec
 from grader.results import Aggregation
 from grader.results.groups import by_observation, by_round, grouped, in_group
 from grader.scorers.means import (
+    MakeRow,
     Observation,
+    group_metric,
     judged_samples,
     mean_of_observations,
     mean_of_samples,
     metric,
-    metric_rows,
     rows_by_group,
 )
 from grader.scorers.pairing import MetricComparison, NothingPairedError, compare_paired
@@ -77,17 +78,19 @@ def with_declared_metrics(report: Report, scorer_metrics: list[Metric]) -> list[
     if not report.samples:
         return scorer_metrics
     main_name = _main_name(report.aggregation)
-    make_main_row = partial(_main_row, name=main_name, aggregation=report.aggregation)
-    main_rows = rows_by_group(report.samples, make_main_row) if main_name else []
+    made_of: list[tuple[list[SampleResult], MakeRow]] = []
+    if main_name:
+        made_of.append((report.samples, partial(_main_row, name=main_name, aggregation=report.aggregation)))
     sets: dict[str, list[SampleResult]] = {}
     for sample in report.samples:
         for name in _sets_of(sample):
             sets.setdefault(name, []).append(sample)
-    set_rows = [
-        row
-        for name, members in sets.items()
-        for row in metric_rows(members, f"{name}_accuracy", partial(_observe_sets, name=name))
-    ]
+    for name, members in sets.items():
+        observe = partial(_observe_sets, name=name)
+        made_of.append((members, partial(group_metric, name=f"{name}_accuracy", observe=observe)))
+    declared = [row for members, make_row in made_of for row in rows_by_group(members, make_row)]
+    main_rows = [row for row in declared if row.name == main_name]
+    set_rows = [row for row in declared if row.name != main_name]
     declared_names = {main_name, *(row.name for row in set_rows)}
     return [*main_rows, *(row for row in scorer_metrics if row.name not in declared_names), *set_rows]
 

@@ -69,6 +69,7 @@ def settle(
     """
     withdrawn_end = end_of_withdrawn_part(reply.lower)
     current_claims = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn_end]
+    conclusions = concluding_sentences(reply)
     strong_claims = [claim for claim in current_claims if claim.form in _STRONG]
     answers, failed_claim = _strong_with_value(reply, strong_claims, read_value)
     if failed_claim is not None and failed_claim.form != "declaration":
@@ -79,7 +80,7 @@ def settle(
         end_of_strong = 0 if failed_claim is None else _start_behind_declaration(reply, failed_claim)
     weak_claims = [] if reply.loops else [claim for claim in current_claims if claim.form in _WEAK]
     if answers:  # Without strong claims, `_settle_prose` reads sentences that conclude.
-        weak_claims += concluding_sentences(reply)
+        weak_claims += conclusions
     answers += _weak_with_value(weak_claims, answers, end_of_strong, read_value)
     if answers and must_match_question:
         answers = _answers_to_question(reply, answers, is_same_value)

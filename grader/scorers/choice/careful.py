@@ -55,10 +55,10 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "", *, se
     # A sentence is compared with the words of its question; those of the options are words of the question, too.
     reply.question = "\n".join((question, *choices.texts.values()))
     reply.options = tuple(choices.lower_texts.values())
-    if reply.problem:
-        return no_answer(reply.problem, None, "the reply has nothing outside of its reasoning" if text.strip() else "")
-    whole = select_whole(reply.unmarked, 0, choices)
-    return _settle(reply, choices) if whole is None else reading_of(whole, choices)
+    if not reply.problem:
+        whole = select_whole(reply.unmarked, 0, choices)
+        return _settle(reply, choices) if whole is None else reading_of(whole, choices)
+    return no_answer(reply.problem, None, "the reply has nothing outside of its reasoning" if text.strip() else "")
 
 
 def _settle(reply: OwnWords, choices: ChoiceOptions, *, is_content: bool = False) -> ChoiceReading:

@@ -45,12 +45,11 @@ def select_whole(text: str, offset: int, options: ChoiceOptions) -> Selection | 
     if start >= end:
         return None
     body, span = text[start:end], (offset + start, offset + end)
-    letters_of_text = options.letters_with_text(text)
+    letters, letters_of_text = _letters_in(body, options), options.letters_with_text(text)
     is_letter = len(body) == 1 and body.isascii() and body.isalpha()
     # A letter that no option has can still be an option's text.
     if is_letter and (body.upper() in options or not letters_of_text):
         return Selection(frozenset(body.upper()), *span, "bare_letter")
-    letters = _letters_in(body, options)
     # "B, B" names B. But "2" is the second option only if it is no option's text.
     if len(letters) == 1 and not body.isdecimal():
         return Selection(letters, *span, "bare_letter")
