@@ -24,7 +24,7 @@ from grader.scorers import declarations, registry
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 
     from grader.pool.exchange import Sample
     from grader.pool.settings import RewardName
@@ -37,6 +37,13 @@ END_SECONDS = 60.0
 RECONNECT_SECONDS = 0.2
 STATE_SECONDS = 30.0
 TRIES = 3
+MAX_ASYNC_CALLS = 256
+"""Asynchronous calls of an event loop that have a connection at a time: each takes a descriptor of the caller.
+
+The usual limit is 1,024; a training step can await thousands of calls.
+"""
+MIN_SECONDS = 0.01
+"""The shortest time that a request to the process asks for."""
 PATH = "/grade/batch"
 
 
@@ -78,6 +85,8 @@ class Pool:
         self._kept_connection: socket.socket | None = None
         """A connection that shows the process that this pool is open; nothing is sent over it."""
         self._is_closed = False
+        self._slots = weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]()
+        """Event loop -> the slots of its asynchronous calls."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickle, (self._arguments, self._rows)
@@ -200,14 +209,15 @@ class Pool:
         deadline = time.monotonic() + seconds
         problem = ""
         while not exchange.is_complete and (remaining := deadline - time.monotonic()) > 0:
-            request = encode_request("POST", PATH, exchange.request_body(remaining))
-            connection = await asyncio.to_thread(self._connect, remaining)
             try:
-                async with contextlib.aclosing(
-                    send_request_async(connection, request, remaining + MARGIN_SECONDS)
-                ) as lines:
-                    async for line in lines:
-                        yield exchange.receive_line(line)
+                async with self._slot(remaining):
+                    remaining = max(MIN_SECONDS, deadline - time.monotonic())
+                    request = encode_request("POST", PATH, exchange.request_body(remaining))
+                    connection = await asyncio.to_thread(self._connect, remaining)
+                    answer = send_request_async(connection, request, remaining + MARGIN_SECONDS)
+                    async with contextlib.aclosing(answer) as lines:
+                        async for line in lines:
+                            yield exchange.receive_line(line)
                 problem = CLOSED
             except OSError as error:
                 problem = str(error)
@@ -215,6 +225,16 @@ class Pool:
                 await asyncio.sleep(min(RECONNECT_SECONDS, max(0.0, deadline - time.monotonic())))
         for pair in exchange.give_up(_timeout_detail(seconds, problem)):
             yield pair
+
+    @contextlib.asynccontextmanager
+    async def _slot(self, seconds: float) -> AsyncIterator[None]:
+        """Hold one of the `MAX_ASYNC_CALLS` slots of this event loop; raises TimeoutError if none is free in time."""
+        slots = self._slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MAX_ASYNC_CALLS))
+        await asyncio.wait_for(slots.acquire(), seconds)
+        try:
+            yield
+        finally:
+            slots.release()
 
     def _exchange(self, samples: Iterable[Sample], *, official: bool, wait: float | None) -> tuple[float, Exchange]:
         """Return a call's maximum duration in seconds, and its exchange."""

@@ -1,8 +1,10 @@
 """`Pool` from threads, forks and other processes, with a real process behind it; texts alone, so it is quick."""
 
+import asyncio
 import json
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -200,6 +202,22 @@ def test_results_come_one_by_one(pool: grader.Pool) -> None:
     expected = dict(enumerate(pool.grade_samples(samples())))
     assert dict(pool.as_completed(samples())) == expected
     assert result_of(found()) == expected
+
+
+def test_a_thousand_asynchronous_calls_need_no_more_descriptors_than_a_process_has(pool: grader.Pool) -> None:
+    async def results() -> list[list[Any]]:
+        return await asyncio.gather(*(pool.grade_samples_async([sample]) for sample in asked))
+
+    asked = (samples() * 1000)[:1000]
+    expected = pool.grade_samples(samples())
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (512, hard))
+    try:
+        found = result_of(results())
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    verdicts = {result.qid: result.careful for result in expected}
+    assert [result.careful for (result,) in found] == [verdicts[qid] for qid, _ in asked]
 
 
 def test_a_caller_may_stop_in_the_middle(pool: grader.Pool) -> None:
