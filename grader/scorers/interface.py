@@ -39,7 +39,7 @@ from grader.results import (
 )
 from grader.results.groups import in_group
 from grader.scorers import aggregates
-from grader.scorers.means import Observe, SampleValue, credit, each_task, mean_credit, metric_rows
+from grader.scorers.means import Observe, SampleValue, credit, each_observation, mean_credit, metric_rows
 from grader.scorers.oddities import CAUSES, with_families, with_groups, with_oddities
 from grader.scorers.pairing import MetricComparison, Side, compare_paired, without_observations
 from grader.scorers.prompting import check_question, prompt_values, turn_from_template
@@ -86,7 +86,7 @@ __all__ = [
     "Words",
     "credit",
     "distinct",
-    "each_task",
+    "each_observation",
     "facts_as",
     "in_group",
     "mean_credit",
@@ -374,7 +374,7 @@ class Scorer(ABC, Generic[B, T]):
         return [
             row
             for name, value in self.sample_values.items()
-            for row in metric_rows(report.samples, name, partial(each_task, value=value))
+            for row in metric_rows(report.samples, name, partial(each_observation, value=value))
         ]
 
     def metric_names(self, run: Run[B, T]) -> Sequence[str]:

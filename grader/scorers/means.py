@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.results import READINGS, IntervalMethod, Metric, Outcome, ReadingName, SampleResult
-from grader.results.groups import by_group, by_round, by_task, in_group
+from grader.results.groups import by_group, by_observation, by_round, in_group
 from grader.statistics import intervals
 
 if TYPE_CHECKING:
@@ -130,9 +130,11 @@ def _scored_values(observations: list[Observation]) -> list[tuple[float, Observa
 # --- observations -----------------------------------------------------------------------------------------------------
 
 
-def each_task(samples: list[SampleResult], reading: ReadingName, value: SampleValue = credit) -> list[Observation]:
-    """Return one observation per qid: the mean credit, or other value, of its samples."""
-    return [mean_of_samples(members, reading, value) for members in by_task(samples).values()]
+def each_observation(
+    samples: list[SampleResult], reading: ReadingName, value: SampleValue = credit
+) -> list[Observation]:
+    """Return one observation per task, or unit of several tasks: the mean credit, or other value, of its samples."""
+    return [mean_of_samples(members, reading, value) for members in by_observation(samples).values()]
 
 
 def mean_of_samples(members: list[SampleResult], reading: ReadingName, value: SampleValue = credit) -> Observation:

@@ -246,12 +246,12 @@ def checkpoints(rng: Random, runs: int, *, lost: float, code: int) -> int:
 
 
 def confident(rng: Random, runs: int, *, state: str, n: int = 191) -> int:
-    from grader.scorers.means import each_task, metric_rows
+    from grader.scorers.means import each_observation, metric_rows
 
     found = 0
     for _ in range(runs):
         answers = [sample(f"q{at}", "correct" if good else "wrong") for at, good in enumerate(rng.random(n) < 0.75)]
-        made = report(answers, metric_rows(answers, "accuracy", each_task), scorer="multiple_choice")
+        made = report(answers, metric_rows(answers, "accuracy", each_observation), scorer="multiple_choice")
         (result,) = decide_all(made, thresholds=[FailUnder(name="accuracy", group=None, value=75)], confident=True)
         found += result.state == state
     return found

@@ -16,7 +16,7 @@ from grader.decisions.comparison import (
 )
 from grader.errors import InputError, UsageError
 from grader.results import Provenance, Report
-from grader.scorers.means import each_task, metric_rows
+from grader.scorers.means import each_observation, metric_rows
 from grader.scorers.mr_ben.facts import MrBenRunFacts
 from grader.wording import counted
 from tests.made_runs import Row, choice, circular, figures, mr_ben, report, sample, tasks
@@ -27,7 +27,7 @@ def questions(words: dict[str, str], **fields: Any) -> Report:
     """V* questions and their outcomes, with the metrics that the scorer makes."""
     groups = fields.pop("groups", {})
     samples = [sample(qid, word, group=groups.get(qid, "")) for qid, word in words.items()]
-    return report(samples, metric_rows(samples, "accuracy", each_task), **fields)
+    return report(samples, metric_rows(samples, "accuracy", each_observation), **fields)
 
 
 def flips(made: Comparison) -> tuple[list[str], list[str]]:

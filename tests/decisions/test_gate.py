@@ -21,7 +21,7 @@ from grader.results import Metric, Provenance, Report
 from grader.scorers.choice.scorer import MultipleChoice
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.interface import Scorer
-from grader.scorers.means import each_task, metric_rows
+from grader.scorers.means import each_observation, metric_rows
 from grader.scorers.registry import scorer_of
 from grader.statistics.paired import difference
 from tests.made_runs import choice, circular, figures, mr_ben, of_sample, read, report, sample, tasks
@@ -42,7 +42,7 @@ def drop(baseline: Report, made: Report, text: str, **fields: Any) -> GateResult
 
 def questions(words: dict[str, str], group: str = "", **fields: Any) -> Report:
     samples = [sample(qid, word, group=group) for qid, word in words.items()]
-    metrics = metric_rows(samples, "accuracy", each_task)
+    metrics = metric_rows(samples, "accuracy", each_observation)
     return report(samples, metrics, **fields)
 
 
@@ -135,7 +135,7 @@ def test_a_gate_on_a_group_counts_the_tasks_of_the_group() -> None:
     """The group `c=y` has a task that is not judged; the group `c=x` has none."""
     groups = {"a": ("correct", "c=x"), "b": ("not_judged", "c=y"), "c": ("wrong", "c=y")}
     samples = [sample(qid, word, group=group) for qid, (word, group) in groups.items()]
-    made = report(samples, metric_rows(samples, "accuracy", each_task))
+    made = report(samples, metric_rows(samples, "accuracy", each_observation))
     assert line(made, "accuracy:c=y=50").reason.endswith("; 1 of 2 tasks are not judged")
     assert "not judged" not in line(made, "accuracy:c=x=50").reason
 
@@ -206,7 +206,7 @@ def test_a_run_that_lost_everything_is_unscored_under_every_gate(text: str) -> N
 
 def test_a_reading_or_a_group_that_was_lost_is_unscored() -> None:
     samples = [sample("a", "unscored", official="correct", group="c=x"), sample("b", "correct", group="c=y")]
-    made = report(samples, metric_rows(samples, "accuracy", each_task))
+    made = report(samples, metric_rows(samples, "accuracy", each_observation))
     assert line(made, "accuracy:c=x=0").state == "blocked"
     official = line(made, "accuracy:c=x=50", reading="official")
     assert official.state == "met", "the official reading has lost nothing"
@@ -310,7 +310,7 @@ def test_a_value_that_only_unjudged_groups_have_is_unscored_overall() -> None:
         sample("a", "unscored", group="c=x"),
         msgspec.structs.replace(sample("b", "unscored", group="c=y"), careful=read("not_judged")),
     ]
-    made = report(samples, metric_rows(samples, "accuracy", each_task))
+    made = report(samples, metric_rows(samples, "accuracy", each_observation))
     assert [metric.group for metric in made.metrics] == ["c=y"]
     assert line(made, "accuracy=50").state == "blocked"
 
@@ -527,7 +527,7 @@ def test_a_gate_on_what_a_run_will_have_is_accepted(sample: Sample, benchmark: s
 def test_a_drop_of_a_metric_whose_difference_cannot_be_tested_is_refused() -> None:
     with pytest.raises(UsageError, match="--max-drop parse_success_rate: a difference in this metric cannot be tested"):
         drop(of_sample("mr-ben"), of_sample("mr-ben"), "parse_success_rate=2")
-    f1 = metric_rows([sample("a", "correct")], "f1", each_task)
+    f1 = metric_rows([sample("a", "correct")], "f1", each_observation)
     made = report([sample("a", "correct")], f1, scorer="answer")
     with pytest.raises(UsageError, match="--max-drop f1: a difference in this metric cannot be tested"):
         drop(made, made, "f1=2")

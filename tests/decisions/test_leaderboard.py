@@ -10,7 +10,7 @@ from grader.decisions.comparison import RunName
 from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
 from grader.results import JudgeProvenance, Part, Provenance, Report
-from grader.scorers.means import each_task, metric_rows
+from grader.scorers.means import each_observation, metric_rows
 from tests.made_runs import choice, circular, figures, report, sample, tasks
 
 
@@ -29,7 +29,7 @@ def questions(right: int, n: int = 200, *, official: int | None = None, **fields
         )
         for i in range(n)
     ]
-    return report(samples, metric_rows(samples, "accuracy", each_task), **{"scorer": "multiple_choice"} | fields)
+    return report(samples, metric_rows(samples, "accuracy", each_observation), **{"scorer": "multiple_choice"} | fields)
 
 
 def test_runs_are_ordered_by_the_careful_reading_and_both_are_there() -> None:

@@ -8,7 +8,7 @@ import pytest
 from grader.decisions.policy import Decisions, Gate, Policy, decide, read_policy
 from grader.errors import InputError, UsageError
 from grader.results import Report
-from grader.scorers.means import each_task, metric_rows
+from grader.scorers.means import each_observation, metric_rows
 from tests.made_runs import of_sample, report, sample
 from tests.tables import each
 
@@ -17,7 +17,7 @@ def run(outcomes: str, *, group: str = "", **changed: str) -> Report:
     """Return V* results; a letter a question: c is correct, w wrong, u unscored."""
     words = {"c": "correct", "w": "wrong", "u": "unscored"}
     samples = [sample(f"q{n}", words[letter], group=group) for n, letter in enumerate(outcomes)]
-    return msgspec.structs.replace(report(samples, metric_rows(samples, "accuracy", each_task)), **changed)
+    return msgspec.structs.replace(report(samples, metric_rows(samples, "accuracy", each_observation)), **changed)
 
 
 def states(gates: list[Gate], runs: dict[str, Report], baselines: dict[str, Report] | None = None) -> list[str]:
@@ -102,7 +102,7 @@ def test_a_drop_without_baselines_is_an_error() -> None:
 
 def test_a_gate_that_cannot_be_decided_is_named_with_a_metric_that_can() -> None:
     samples = [sample("a", "correct")]
-    rows = metric_rows(samples, "accuracy", each_task) + metric_rows(samples, "f1", each_task)
+    rows = metric_rows(samples, "accuracy", each_observation) + metric_rows(samples, "f1", each_observation)
     made = {"a": report(samples, rows, scorer="answer")}
     of = {"benchmark": next(iter(made.values())).benchmark, "max_drop": 2}
     with pytest.raises(UsageError, match=r"p\.toml: \$\.gate\[0\] \(.*\): .* f1: .* another one, such as accuracy\.$"):

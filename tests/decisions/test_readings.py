@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from grader.decisions.readings import careful_minus_official, in_words
-from grader.scorers.means import each_task, metric_rows
+from grader.scorers.means import each_observation, metric_rows
 from grader.statistics.paired import difference
 from tests.made_runs import of_sample, report, sample
 from tests.tables import each
@@ -14,7 +14,7 @@ def test_a_difference_of_readings_is_paired_by_item() -> None:
     samples = [
         sample(f"q{n}", "correct" if n < 60 else "wrong", official="correct" if n < 50 else "wrong") for n in range(100)
     ]
-    made = report(samples, metric_rows(samples, "accuracy", each_task), scorer="multiple_choice")
+    made = report(samples, metric_rows(samples, "accuracy", each_observation), scorer="multiple_choice")
     found = careful_minus_official(made)["accuracy"]
     assert found == difference([1] * 50 + [0] * 50, [1] * 60 + [0] * 40)
     # The intervals of the two readings overlap widely; the paired one does not even come near 0.

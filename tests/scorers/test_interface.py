@@ -20,7 +20,7 @@ from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.execution.metrics import k_of
 from grader.scorers.interface import AnyRun, Scorer, ScorerOutput
-from grader.scorers.means import credit, each_task, metric_rows
+from grader.scorers.means import credit, each_observation, metric_rows
 from grader.scorers.pairing import Side
 from grader.scorers.registry import names, scorer, scorer_of
 from grader.task import Task
@@ -155,12 +155,21 @@ class Bare(Scorer[Benchmark, Task]):
 
 def test_of_a_scorer_that_does_not_say_how_it_compares_only_the_accuracy_is_compared() -> None:
     samples = [sample("a", "correct"), sample("b", "wrong")]
-    made = report(samples, metric_rows(samples, "accuracy", each_task))
+    made = report(samples, metric_rows(samples, "accuracy", each_observation))
     side = Side(made, "careful")
     compared = Bare().compare(side, side, "accuracy")
     assert compared is not None
     assert compared.after == 50
     assert Bare().compare(side, side, "score") is None
+
+
+def test_tasks_that_are_judged_together_are_one_observation_of_its_metrics_and_comparisons() -> None:
+    members = [("a", "correct", "u"), ("b", "correct", "u"), ("c", "wrong", "v")]
+    made = report([sample(qid, outcome, unit=unit) for qid, outcome, unit in members])
+    (metric,) = (row for row in Bare().metrics(made) if row.reading == "careful")
+    compared = Bare().compare(Side(made, "careful"), Side(made, "careful"), "accuracy")
+    assert compared is not None
+    assert (metric.value, metric.n) == (compared.after, compared.difference.n) == (50, 2)
 
 
 def test_all_that_a_scorer_need_not_say_has_a_default() -> None:
@@ -169,7 +178,7 @@ def test_all_that_a_scorer_need_not_say_has_a_default() -> None:
     assert Bare().complete(None, None, {"a": 1}, ["a"]) == ({"a": 1}, [])  # type: ignore[arg-type, dict-item]
     assert Scorer.__abstractmethods__ == {"tasks", "score"}
     samples = [sample("a", "correct"), sample("b", "wrong")]
-    assert Bare().metrics(report(samples)) == metric_rows(samples, "accuracy", each_task)
+    assert Bare().metrics(report(samples)) == metric_rows(samples, "accuracy", each_observation)
 
 
 def test_a_scorer_without_a_prompt_of_its_own_asks_the_question_with_its_options() -> None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from grader.results import READINGS, Facts, Metric, ReadingName, SampleResult, facts_as
-from grader.results.groups import by_group, by_observation, by_task
+from grader.results.groups import by_group, by_observation
 from grader.scorers.answer.careful import is_same
 from grader.scorers.answer.declaration import AnswerKind
 from grader.scorers.means import (
     Observation,
     ObserveAll,
-    each_task,
+    each_observation,
     group_metric,
     judged_samples,
     rows_by_group,
@@ -46,7 +46,7 @@ def facts_of(sample: SampleResult) -> AnswerFacts:
 
 def metrics(samples: list[SampleResult], k_values: Sequence[int] = ()) -> list[Metric]:
     """Return all metrics; `k_values`: the numbers given with `-k`."""
-    rows = _weighted_rows(samples, "accuracy", each_task)
+    rows = _weighted_rows(samples, "accuracy", each_observation)
     votes = samples_per_task(samples)
     if votes > 1:
         rows += _weighted_rows(_with_samples(samples, votes), f"maj@{votes}", majority)
@@ -73,7 +73,7 @@ def weighted_by_count(
 
     `observe` returns one observation per question.
     """
-    counts = [_count_in_group(members[0], group) for members in by_task(samples).values()]
+    counts = [_count_in_group(members[0], group) for members in by_observation(samples).values()]
     return weight_observations(observe(samples, reading), counts)
 
 

@@ -35,7 +35,7 @@ from grader.scorers.interface import (
     missing_reading,
 )
 from grader.scorers.marks import answer_between
-from grader.scorers.means import each_task
+from grader.scorers.means import each_observation
 from grader.scorers.pass_at_k import check_k, observe_pass_at_k, pass_at_k_names, sample_counts
 from grader.scorers.unread import unread_note
 
@@ -202,7 +202,7 @@ def _weighted_values(report: Report, name: str, reading: ReadingName, group: str
     votes = _votes(name)
     tasks = {qid: members for qid, members in in_group(report, group).items() if len(members) >= votes}
     samples = [sample for members in tasks.values() for sample in members]
-    observe = answer_metrics.majority if name.startswith("maj@") else each_task
+    observe = answer_metrics.majority if name.startswith("maj@") else each_observation
     # One observation per question, in the same order.
     observations = answer_metrics.weighted_by_count(samples, reading, group=group, observe=observe)
     return {qid: each.value for qid, each in zip(tasks, observations, strict=True)}

@@ -14,7 +14,7 @@ from grader.scorers.interface import MISSING_RULE
 from grader.scorers.means import (
     Observation,
     Observe,
-    each_task,
+    each_observation,
     judged_samples,
     mean_credit,
     mean_of_observations,
@@ -36,7 +36,7 @@ def vanilla_observations(samples: list[SampleResult], reading: ReadingName) -> l
         question: question if question in {member.qid for member in members} else members[0].qid
         for question, members in by_observation(samples).items()
     }
-    return each_task([sample for sample in samples if sample.qid == first[sample.observation]], reading)
+    return each_observation([sample for sample in samples if sample.qid == first[sample.observation]], reading)
 
 
 def pass_observations(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:

@@ -27,7 +27,7 @@ from grader.scorers.choice.readers import official_reader, official_readers
 from grader.scorers.choice.replies import missing_sample, read_replies, sample_of
 from grader.scorers.choice.tables import write_submission
 from grader.scorers.interface import SampleDetails, Scorer, ScorerOutput, Summary, TableBlock, Words
-from grader.scorers.means import each_task, metric_rows
+from grader.scorers.means import each_observation, metric_rows
 from grader.scorers.pass_at_k import check_k, observe_pass_at_k, pass_at_k_names, pass_at_k_rows, sample_counts
 from grader.scorers.prompting import prompt_values, turn_from_template
 from grader.scorers.unread import unread_note
@@ -193,7 +193,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""
         several = pass_at_k_rows(report.samples, report.aggregation.k)
-        return [*metric_rows(report.samples, "accuracy", each_task), *several]
+        return [*metric_rows(report.samples, "accuracy", each_observation), *several]
 
     # --- comparisons and reports ----------------------------------------------------------------------------------
 

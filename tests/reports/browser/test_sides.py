@@ -14,7 +14,7 @@ from grader.reports.material import Material
 from grader.reports.views import leaderboard as of_leaderboard
 from grader.reports.web.items import PageRun
 from grader.results import Note, Provenance, Report
-from grader.scorers.means import each_task, metric_rows
+from grader.scorers.means import each_observation, metric_rows
 from grader.scorers.registry import scorer_of
 from grader.task import Task
 from tests.decisions.test_leaderboard import board, questions
@@ -32,7 +32,7 @@ B = ["correct", "wrong", "correct", "wrong", "wrong"]
 
 def run(outcomes: list[str], **fields: Any) -> Report:
     samples = [sample(f"q{i}", word, group=f"kind={'xy'[i % 2]}") for i, word in enumerate(outcomes)]
-    return report(samples, metric_rows(samples, "accuracy", each_task), scorer="multiple_choice", **fields)
+    return report(samples, metric_rows(samples, "accuracy", each_observation), scorer="multiple_choice", **fields)
 
 
 def side(name: str, made: Report, text: str = "output of {name} for {qid}") -> PageRun:
@@ -111,7 +111,7 @@ def test_an_item_opens_in_the_reading_in_which_it_changed(watch: Callable[..., W
         [sample("q0", "wrong", official=official), sample("q1", careful, official="correct")]
         for official, careful in (("correct", "correct"), ("wrong", "wrong"))
     )
-    before, after = (report(samples, metric_rows(samples, "accuracy", each_task)) for samples in runs)
+    before, after = (report(samples, metric_rows(samples, "accuracy", each_observation)) for samples in runs)
     path = tmp_path / "sides.html"
     path.write_bytes(side_by_side(side("old", before), side("new", after), reading="official"))
     opened = watch(path).open()

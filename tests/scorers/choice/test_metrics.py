@@ -45,9 +45,9 @@ def value(observe: Any, *samples: SampleResult, name: Any = "official") -> tuple
 
 
 def test_unscored_questions_are_left_out_and_bounded() -> None:
-    got = value(means.each_task, sample("1", "correct"), sample("2", "unscored"), sample("3", "wrong"))
+    got = value(means.each_observation, sample("1", "correct"), sample("2", "unscored"), sample("3", "wrong"))
     assert got == (50, 2, pytest.approx((100 / 3, 200 / 3)))
-    assert value(means.each_task, sample("1", "unscored")) is None
+    assert value(means.each_observation, sample("1", "unscored")) is None
 
 
 @each(
