@@ -35,7 +35,7 @@ from grader.statistics.corrections import holm
 from grader.statistics.intervals import one_sided_p_value
 from grader.statistics.paired import FEWEST_FOR_POWER, LEVEL, POWER_QUANTILE, p_value_of_reaching, smallest_margin
 from grader.statistics.quantiles import Z90, Z95
-from grader.wording import counted
+from grader.wording import counted, decimal, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -365,8 +365,9 @@ def _drop_reason(report: Report, baseline: Report, comparison: MetricComparison,
     change = comparison.difference
     low, high = change.ci90
     reason = (
-        f"{comparison.before:.2f} before, {comparison.after:.2f} now, a change of {change.value:+.2f} points "
-        f"(one-sided 95 % bounds {low:+.2f} and {high:+.2f}; "
+        f"{decimal(comparison.before, 2)} before, {decimal(comparison.after, 2)} now, "
+        f"a change of {signed(change.value, 2)} points "
+        f"(one-sided 95 % bounds {signed(low, 2)} and {signed(high, 2)}; "
         f"{change.n} paired items, {change.differing} of them differ)"
     )
     if same_outputs(baseline, report):
@@ -468,14 +469,13 @@ def _metric_with_value(
 def _format_beside(value: float, threshold: float) -> str:
     """Format a value with enough decimals to show on which side of the threshold it is."""
     for decimals in range(2, 9):
-        text = f"{value:.{decimals}f}"
-        if (float(text) < threshold) == (value < threshold - ROUNDING):
-            return text
+        if (round(value, decimals) < threshold) == (value < threshold - ROUNDING):
+            return decimal(value, decimals)
     return repr(value)
 
 
 def _interval_in_words(metric: Metric) -> str:
-    interval = "" if metric.ci95 is None else f"95 % interval {metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}, "
+    interval = "" if metric.ci95 is None else f"95 % interval {' to '.join(map(decimal, metric.ci95))}, "
     return f" ({interval}n {metric.n})"
 
 
@@ -501,7 +501,8 @@ def _bounds_in_words(metric: Metric, suffix: str = "") -> str:
     """Return the worst and the best case of unscored samples; empty if nothing is unscored."""
     if metric.bounds is msgspec.UNSET:
         return ""
-    return f"; with the unscored samples it is between {metric.bounds[0]:.2f} and {metric.bounds[1]:.2f}{suffix}"
+    worst, best = (decimal(bound, 2) for bound in metric.bounds)
+    return f"; with the unscored samples it is between {worst} and {best}{suffix}"
 
 
 ASSUMED_CHANGING = 0.1

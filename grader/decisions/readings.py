@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from grader.results import is_same
 from grader.scorers.pairing import NothingPairedError, Side
 from grader.scorers.registry import scorer_of
+from grader.wording import signed
 
 if TYPE_CHECKING:
     from grader.results import Report
@@ -36,7 +37,7 @@ def in_words(report: Report) -> list[str]:
     if not differences:
         return []
     changes = "; ".join(
-        f"{name} {change.value:+.1f} points (95 % interval {change.ci95[0]:+.1f} to {change.ci95[1]:+.1f})"
+        f"{name} {signed(change.value)} points (95 % interval {signed(change.ci95[0])} to {signed(change.ci95[1])})"
         for name, change in differences.items()
     )
     return [f"Careful minus official, paired by item: {changes}."]

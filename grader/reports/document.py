@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote, urlencode
 
 from grader.results import in_percent
+from grader.wording import decimal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -115,7 +116,7 @@ class Plot:
         rows = []
         for reading, points in (("official", curve.official), ("careful", curve.careful)):
             values = [value for value, _ in points]
-            texts = [NOTHING if values[index] is None else f"{values[index]:.1f}" for index in indexes]
+            texts = [NOTHING if (value := values[index]) is None else decimal(value) for index in indexes]
             rows.append(cells([reading, *texts]))
         columns = [Column(name=f"{curve.prefix}{curve.k[index]}") for index in indexes]
         return Table(title=curve.title, columns=[Column(name="reading", kind="word"), *columns], rows=rows)
@@ -321,12 +322,7 @@ def note_text(note: Note) -> str:
 
 def interval_text(metric: Metric | None) -> str:
     """Return the 95 % interval as text."""
-    return "" if metric is None or metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
-
-
-def signed_text(number: float) -> str:
-    """Return a change as text, with its sign and one decimal."""
-    return "0.0" if abs(number) < 0.05 else f"{number:+.1f}".replace("-", "\N{MINUS SIGN}")
+    return "" if metric is None or metric.ci95 is None else " to ".join(map(decimal, metric.ci95))
 
 
 def p_value_text(number: float) -> str:

@@ -12,7 +12,7 @@ from grader import resources
 from grader.reports.text import truncate
 from grader.results import READINGS, Outcome, other_reading
 from grader.scorers.registry import scorer_of
-from grader.wording import all_of, clean
+from grader.wording import all_of, clean, decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -168,7 +168,7 @@ def why_unscored(report: Report) -> str:
 def bounds_in_words(metric: Metric) -> str:
     """Return the worst and the best case of a metric, and how many items are not in its value, if there are such."""
     assert metric.bounds is not msgspec.UNSET
-    words = f"{metric.bounds[0]:.1f} to {metric.bounds[1]:.1f}"
+    words = " to ".join(map(decimal, metric.bounds))
     if metric.dropped is msgspec.UNSET:
         return words
     total = metric.dropped + metric.n

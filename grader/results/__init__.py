@@ -17,7 +17,7 @@ from grader.results.provenance import NodeProvenance as NodeProvenance
 from grader.results.provenance import Part as Part
 from grader.results.provenance import Provenance as Provenance
 from grader.results.provenance import SandboxProvenance as SandboxProvenance
-from grader.wording import clean, counted
+from grader.wording import clean, counted, decimal
 
 SCHEMA = 1
 F = TypeVar("F", bound=msgspec.Struct)
@@ -237,11 +237,10 @@ Pair = tuple[Metric | None, Metric | None]
 def in_percent(metric: Metric | None) -> str:
     """Return a metric's value with one decimal; without one, its worst and best case, or a dash."""
     if metric is not None and metric.value is not None:
-        return f"{metric.value:.1f}"
+        return decimal(metric.value)
     if metric is None or metric.bounds is msgspec.UNSET:
         return "–"
-    low, high = metric.bounds
-    return f"{low:.1f} to {high:.1f}"
+    return " to ".join(map(decimal, metric.bounds))
 
 
 def is_same(official: Metric | None, careful: Metric | None) -> bool:
@@ -399,7 +398,7 @@ _MOST_CHARACTERS = 60
 def _metric_line(name: str, official: Metric | None, careful: Metric | None) -> str:
     metric = careful or official
     assert metric is not None
-    interval = "" if metric.ci95 is None else f", 95 % interval {metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
+    interval = "" if metric.ci95 is None else f", 95 % interval {' to '.join(map(decimal, metric.ci95))}"
     values = f"official {in_percent(official)}, careful {in_percent(careful)}"
     return f"{_shorten(name)}: {values}{interval}, n {observation_counts(official, careful)}"
 

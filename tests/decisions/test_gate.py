@@ -24,6 +24,7 @@ from grader.scorers.interface import Scorer
 from grader.scorers.means import each_observation, metric_rows
 from grader.scorers.registry import scorer_of
 from grader.statistics.paired import difference
+from grader.wording import signed
 from tests.made_runs import choice, circular, figures, mr_ben, of_sample, read, report, sample, tasks
 from tests.tables import each
 
@@ -338,8 +339,9 @@ def test_a_drop_is_met_failed_or_neither_by_its_bounds(fallen: int, risen: int, 
     assert found.state == ("met" if low >= -allowed else "not met" if high < -allowed else "inconclusive")
     assert found.gate == f"accuracy no more than {allowed} points below the baseline (careful)"
     assert found.reason.partition("; this is ")[0] == (
-        f"52.36 before, {100 * sum(after) / 191:.2f} now, a change of {change.value:+.2f} points "
-        f"(one-sided 95 % bounds {low:+.2f} and {high:+.2f}; 191 paired items, {fallen + risen} of them differ)"
+        f"52.36 before, {100 * sum(after) / 191:.2f} now, a change of {signed(change.value, 2)} points "
+        f"(one-sided 95 % bounds {signed(low, 2)} and {signed(high, 2)}; "
+        f"191 paired items, {fallen + risen} of them differ)"
     )
     assert ("; this is " in found.reason) == (state == "inconclusive")
 

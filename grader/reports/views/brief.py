@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from grader.reports.document import Brief, interval_text, items_link, value_text
 from grader.reports.why import bounds_in_words
-from grader.wording import counted
+from grader.wording import counted, decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,11 +44,11 @@ def _metric_sentence(name: str, metric: Metric) -> str:
     if metric.value is None:
         return f"{name} ({metric.reading}) has no value: too few samples have a verdict."
     if metric.ci95 is None:
-        return f"{name} ({metric.reading}) is {metric.value:.1f} %, of n = {metric.n}."
-    low, high = metric.ci95
+        return f"{name} ({metric.reading}) is {decimal(metric.value)} %, of n = {metric.n}."
+    low, high = map(decimal, metric.ci95)
     return (
-        f"{name} ({metric.reading}) is {metric.value:.1f} %; with 95 % confidence it is between {low:.1f} and "
-        f"{high:.1f} % (n = {metric.n})."
+        f"{name} ({metric.reading}) is {decimal(metric.value)} %; "
+        f"with 95 % confidence it is between {low} and {high} % (n = {metric.n})."
     )
 
 

@@ -22,13 +22,12 @@ from grader.reports.document import (
     items_link,
     official_note_lines,
     p_value_text,
-    signed_text,
     with_official_mark,
 )
 from grader.reports.why import metrics_lead
 from grader.results import READINGS, Metric, other_reading
 from grader.statistics.paired import detectable_in_words
-from grader.wording import counted
+from grader.wording import counted, decimal, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -187,7 +186,7 @@ def _test_cells(comparison: Comparison, row: MetricComparison, *, has_corrected:
     if has_corrected:
         p_values.append(NOTHING if row.corrected is None else p_value_text(row.corrected))
     return [
-        *(Cell(text=with_official_mark(f"{value:.1f}", row.reading, run.official_notes)) for value, run in values),
+        *(Cell(text=with_official_mark(decimal(value), row.reading, run.official_notes)) for value, run in values),
         _change_cell(comparison, row),
         *cells([_interval_text(row), *p_values, str(difference.n)]),
     ]
@@ -196,7 +195,7 @@ def _test_cells(comparison: Comparison, row: MetricComparison, *, has_corrected:
 def _change_cell(comparison: Comparison, row: MetricComparison) -> Cell:
     """Return a change, with a mark if there is a note on one of the values."""
     notes = [*comparison.a.official_notes, *comparison.b.official_notes]
-    text = with_official_mark(signed_text(row.difference.value), row.reading, notes)
+    text = with_official_mark(signed(row.difference.value), row.reading, notes)
     return Cell(text=text, tone="strong" if row.is_significant else "")
 
 
@@ -207,7 +206,7 @@ def _change_as_metric(row: MetricComparison) -> Metric:
 
 
 def _interval_text(row: MetricComparison) -> str:
-    return " to ".join(map(signed_text, row.difference.ci95))
+    return " to ".join(map(signed, row.difference.ci95))
 
 
 def _short_names(comparison: Comparison) -> tuple[str, str]:
@@ -226,14 +225,14 @@ def _headline_sentence(comparison: Comparison) -> str:
     if row is None:
         return ""
     a, b = _short_names(comparison)
-    change, p_value = signed_text(row.difference.value), p_value_text(row.p_value)
+    change, p_value = signed(row.difference.value), p_value_text(row.p_value)
     direction = "is higher" if row.difference.value > 0 else "is lower"
     verb = "is the same" if change == "0.0" else direction
     conclusion = "this is more than chance" if row.is_significant else "chance can explain this"
     equals = "" if p_value.startswith("<") else "= "
     return (
-        f"{row.name} ({row.reading}) {verb}: {row.before:.1f} in {a}, {row.after:.1f} in {b}; change {change} points, "
-        f"95 % interval {_interval_text(row)}; {conclusion} (p {equals}{p_value})."
+        f"{row.name} ({row.reading}) {verb}: {decimal(row.before)} in {a}, {decimal(row.after)} in {b}; "
+        f"change {change} points, 95 % interval {_interval_text(row)}; {conclusion} (p {equals}{p_value})."
     )
 
 
@@ -245,9 +244,9 @@ def _brief(comparison: Comparison, *, has_items: bool) -> Brief | None:
     _, b = _short_names(comparison)
     directions = (("lower", "down", comparison.fallen), ("higher", "up", comparison.risen))
     return Brief(
-        number=signed_text(row.difference.value),
+        number=signed(row.difference.value),
         sentence=_headline_sentence(comparison),
-        facts=[(f"{other.reading}, change", signed_text(other.difference.value))] if other else [],
+        facts=[(f"{other.reading}, change", signed(other.difference.value))] if other else [],
         hints=[
             (
                 f"{counted(len(flips), 'item')} {word} in {b}.",

@@ -22,7 +22,7 @@ from grader.reports.document import (
 from grader.reports.views.metrics import change_cell
 from grader.reports.why import metrics_lead
 from grader.results import READINGS, observation_counts
-from grader.wording import counted
+from grader.wording import counted, decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -150,7 +150,7 @@ def _published_row(model: PublishedModel) -> list[Cell]:
         nothing,
         Cell(text=f"{model.model}, {model.mode}", title="published"),
         Cell(),
-        Cell(text=f"{model.value:.1f}"),
+        Cell(text=decimal(model.value)),
         *([nothing] * 4),
     ]
 

@@ -19,11 +19,11 @@ from grader.reports.document import (
     Table,
     interval_text,
     items_link,
-    signed_text,
     value_text,
 )
 from grader.results import observation_counts, reading_change
 from grader.scorers import aggregates, pass_at_k
+from grader.wording import decimal, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -89,7 +89,7 @@ def _metric_cells(report: Report, pair: Pair) -> list[Cell]:
 def change_cell(official: Metric | None, careful: Metric | None) -> Cell:
     """Return the cell of careful minus official."""
     change = reading_change(official, careful)
-    text = NOTHING if change is None else signed_text(change)
+    text = NOTHING if change is None else signed(change)
     return Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else "")
 
 
@@ -99,7 +99,7 @@ def _interval_and_bounds(metric: Metric | None) -> str:
         return ""
     lines = [interval_text(metric)]
     if metric.bounds is not msgspec.UNSET:
-        lines.append(f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}")
+        lines.append(f"between {' and '.join(map(decimal, metric.bounds))}")
     return "\n".join(filter(None, lines))
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from grader.reports.document import Plot, Table
 from grader.results import READINGS
+from grader.wording import decimal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +53,7 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
 
     def label(self, value: float) -> str:
         """Return a mark's label."""
-        return f"{value:.0f}" if self.step >= 1 else f"{value:.1f}"
+        return decimal(value, 0 if self.step >= 1 else 1)
 
 
 def section_values(section: Section, parts: Sequence[Part]) -> dict[str, object]:

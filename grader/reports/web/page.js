@@ -260,8 +260,11 @@ function movement(item) {
 function movements() {
   const [a, b] = data.runs.map((run) => named(run.name));
   const isBinary = items.every((item) => item.values.every((value) => [null, 0, 1].includes(value[state.reading] ?? null)));
-  const down = isBinary ? `${a} correct, ${b} wrong` : `higher in ${a}`, up = isBinary ? `${a} wrong, ${b} correct` : `higher in ${b}`;
-  return [['down', down], ['up', up], ['right', isBinary ? 'both correct' : 'all correct in both'], ['same', 'the same in both'], ['wrong', isBinary ? 'both wrong' : 'all wrong in both'], ['unpaired', 'not scored in both']];
+  const [correct, wrong] = ['correct', 'wrong'].map(outcomeName);
+  const names = isBinary
+    ? { down: `${a} ${correct}, ${b} ${wrong}`, up: `${a} ${wrong}, ${b} ${correct}`, right: `both ${correct}`, wrong: `both ${wrong}` }
+    : { down: `higher in ${a}`, up: `higher in ${b}`, right: '100 % in both', wrong: '0 % in both' };
+  return [['down', names.down], ['up', names.up], ['right', names.right], ['same', 'the same in both'], ['wrong', names.wrong], ['unpaired', 'not scored in both']];
 }
 
 // What a search looks through: an item's texts, and with `deep` its outputs.

@@ -12,7 +12,7 @@ from grader.errors import InputError
 from grader.files.json_text import problem_lines
 from grader.models.prompt import Sampling, Turn, render
 from grader.predictions.file import PredictionFile
-from grader.results import Metric, Note, SampleResult, facts_as
+from grader.results import READINGS, Metric, Note, SampleResult, facts_as
 from grader.results.groups import in_group
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice import items as choice_items
@@ -315,10 +315,11 @@ def _position_table(official: dict[str, LetterCounts], careful: dict[str, Letter
         distinct_gold_counts = dict.fromkeys(0 if counts is None else counts.right for counts in by_reading)
         cells = [cell for counts in by_reading for cell in _position_cells(counts)]
         rows.append([letter, " and ".join(map(str, distinct_gold_counts)), *cells])
+    columns = [f"{reading}: {name}" for reading in READINGS for name in ("predicted", "accuracy")]
     return TableBlock(
         title="Position bias",
         lead="How often each letter is gold, how often it was predicted, and the accuracy when it is gold.",
-        columns=["Letter", "gold", "official: predicted", "accuracy", "careful: predicted", "accuracy"],
+        columns=["Letter", "gold", *columns],
         rows=rows,
     )
 

@@ -101,7 +101,7 @@ def test_values_are_rounded_as_in_other_formats_and_official_ones_with_a_note_ar
 def test_shares_of_samples_are_higher_or_lower_not_right_or_wrong(page: Callable[..., Page]) -> None:
     opened = page(side("old", tasks([5, 10, 0])), side("new", tasks([7, 10, 0])), view="tab=items")
     chips = opened.locator(".chips a").all_text_contents()
-    assert chips == ["all (3)", "higher in new (1)", "all correct in both (1)", "all wrong in both (1)"]
+    assert chips == ["all (3)", "higher in new (1)", "100 % in both (1)", "0 % in both (1)"]
     row = opened.locator("tbody tr").first
     assert row.locator(".share").all_text_contents() == ["5/10", "7/10"]
 
@@ -138,7 +138,7 @@ def test_an_item_that_no_difference_counts_has_not_moved(page: Callable[..., Pag
     solved, lost = mr_ben([*rows, *other]), mr_ben([rows[0], (*rows[1][:5], None), *other])
     for *runs, chips in (
         (passes, fewer, ["old wrong, new correct (1)", "not scored in both (1)"]),
-        (solved, lost, ["both correct (2)"]),
+        (solved, lost, ["both credited (2)"]),
     ):
         before, after = (replace(run, metrics=scorer_of(run).metrics(run)) for run in runs)
         opened = page(side("old", before), side("new", after), view="tab=items")

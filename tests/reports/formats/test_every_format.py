@@ -16,13 +16,14 @@ from hypothesis import given, settings
 from grader.decisions.comparison import Comparison, Flip, MetricComparison, RunName, compare, run_name
 from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
-from grader.reports.document import Column, Document, Table, cells, signed_text
+from grader.reports.document import Column, Document, Table, cells
 from grader.reports.formats import FORMATS, format_of, html, markdown, terminal
 from grader.reports.formats.csv import guard_formula
 from grader.reports.views import comparison as of_comparison
 from grader.reports.views import leaderboard as of_leaderboard
 from grader.results import JudgeProvenance, Note, Provenance
 from grader.statistics.paired import Difference, difference
+from grader.wording import signed
 from tests.conftest import cases
 from tests.decisions.test_leaderboard import board, questions
 from tests.made_runs import circular
@@ -197,7 +198,7 @@ def test_a_terminal_of_any_width_breaks_names_and_headings_but_no_value(width: i
         name="vanilla_accuracy_all_passes", reading="careful", group=None, before=80, after=60, difference=MOVED
     )
     narrow = terminal.render(of_comparison.document(comparison(metrics=[row])), width=width)
-    low, high = map(re.escape, map(signed_text, MOVED.ci95))
+    low, high = map(re.escape, map(signed, MOVED.ci95))
     assert re.search(rf"80\.0 +60\.0 +\N{{MINUS SIGN}}20\.0 +{low} to {high} +0\.500 +10", narrow)
     assert "\u2026" not in text + narrow
 
