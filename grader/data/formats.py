@@ -7,25 +7,25 @@ wrong answers. So duplicates are refused, as in prediction files.
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import re
-import sys
-from itertools import chain
 from typing import TYPE_CHECKING, NoReturn
 
 from grader.data.tables import ColumnSet, DataTable, Row
 from grader.errors import InputError, UsageError
 from grader.files.json_records import BLANK, JsonText, Problems
-from grader.files.json_text import duplicate_columns, line_of, problem_lines, quoted
+from grader.files.json_text import duplicate_columns, line_of, not_utf8_message, quoted
+from grader.files.text_table import TableError, read_text_table
 from grader.files.user_files import similar_file_hint, unpack_gzip
-from grader.files.workbook import WorkbookError, read_sheet
+from grader.files.workbook import read_sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Container
     from pathlib import Path
 
     import datasets
+
+    from grader.files.text_table import Table
 
 
 def read(path: Path, wanted: ColumnSet, split: str = "") -> DataTable:  # noqa: PLR0911 - one line a format
@@ -105,107 +105,43 @@ def _bytes(path: Path) -> bytes:
 def _read_workbook(path: Path) -> DataTable:
     """Read the first sheet of a workbook that has more than one column. Raises InputError."""
     try:
-        sheet = read_sheet(_bytes(path), lambda names: sum(map(bool, names)) > 1, "two columns")
-    except WorkbookError as error:
-        raise InputError([f"{path}:{error.row}: {error.message}"]) from error
-    if problems := duplicate_columns(sheet.header):
-        raise InputError([f"{path}:1: {problem}" for problem in problems])
-    columns = [name for name in sheet.header if name]
-    return DataTable(rows=[row for _, row in sheet.rows], lines=[number for number, _ in sheet.rows], columns=columns)
+        return _data_table(path, read_sheet(_bytes(path), lambda names: sum(map(bool, names)) > 1, "two columns"))
+    except TableError as error:
+        raise InputError([f"{path}:{error.line}: {error.message}"]) from error
 
 
-def _read_table(path: Path, delimiter: str, wanted: Container[object]) -> DataTable:
-    """Read a TSV or CSV. Cells are unchanged text ("None", "NA" and "nan" can be options); an empty cell is None.
+def _read_table(path: Path, mark: str, wanted: Container[object]) -> DataTable:
+    """Read a TSV or CSV, line by line, and only the wanted columns: nine tenths of MMBench's files are images.
 
-    It is read line by line, and only the wanted columns: nine tenths of MMBench's files are images. Raises InputError.
+    Raises InputError.
     """
     try:
         packed = path.suffix.lower() == ".gz"
         binary = io.BytesIO(_bytes(path)) if packed else path.open("rb")
         with io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as file:
-            return _TableReader(path, file, delimiter).table(wanted)
+            table = read_text_table(file, mark, wanted)
+    except TableError as error:
+        raise InputError([f"{path}:{error.line}: {error.message}"]) from error
     except UnicodeDecodeError:
         # The error only has the position in the reader's buffer, so the data is decoded again as a whole.
         data = _bytes(path)
         try:
             data.decode()
         except UnicodeDecodeError as error:
-            position = f"{path}:{line_of(data, error.start)}"
-            raise InputError([f"{position}: not UTF-8 (0x{data[error.start]:02x}, byte {error.start})"]) from error
+            message = not_utf8_message(error.start, data[error.start])
+            raise InputError([f"{path}:{line_of(data, error.start)}: {message}"]) from error
         # The file has been changed meanwhile.
         raise
+    if not table.header:
+        _refuse_empty(path)
+    return _data_table(path, table)
 
 
-_END = "\0end of the file"
-"""A line behind the last one of a table: it is a row of its own, unless a quote is still open."""
-
-
-class _TableReader:
-    """A reader of one table that knows the first line of each row."""
-
-    def __init__(self, path: Path, file: Iterable[str], delimiter: str) -> None:
-        csv.field_size_limit(min(sys.maxsize, (1 << 31) - 1))
-        self._path = path
-        self._reader = csv.reader(chain(file, [_END]), delimiter=delimiter)
-        self._line, self._end = 1, 0
-        """The first and the last line of the row that was read last; (1, 0) before the header."""
-        self._problems: list[str] = []
-
-    def table(self, wanted: Container[object]) -> DataTable:
-        """Return the table. Raises InputError."""
-        rows: list[Row] = []
-        lines: list[int] = []
-        header: list[str] = []
-        try:
-            header = self._header(next(self._rows()))
-            columns = [(index, name) for index, name in enumerate(header) if name in wanted]
-            for cells in self._rows():
-                if cells == [_END]:
-                    break
-                if cells and cells[-1].endswith(_END):
-                    self._add_problem(
-                        "a quote is opened here and never closed, so that the rest of the file is one cell"
-                    )
-                    break
-                # A row may leave out its last cells. If it also has several lines, a quote is probably open.
-                spans_lines = self._end > self._line
-                if len(cells) > len(header) or (spans_lines and len(cells) < len(header)):
-                    hint = f"; it ends on line {self._end}: is a quote opened and not closed?" if spans_lines else ""
-                    self._add_problem(f"{len(cells)} cells, the header has {len(header)}{hint}")
-                if cells:
-                    rows.append({name: (cells[i] if i < len(cells) else "") or None for i, name in columns})
-                    lines.append(self._line)
-        except csv.Error as error:
-            self._add_problem(str(error))
-        if self._problems:
-            raise InputError(problem_lines(self._problems))
-        return DataTable(rows=rows, lines=lines, columns=header)
-
-    def _rows(self) -> Iterator[list[str]]:
-        """Yield the cells of each row that is left, and set `_line` and `_end` to its first and last line."""
-        for cells in self._reader:
-            self._line, self._end = self._end + 1, self._reader.line_num
-            yield cells
-
-    def _header(self, header: list[str]) -> list[str]:
-        """Return the column names, of which no two are equal; raises InputError for a line that cannot be a header."""
-        if header == [_END]:
-            _refuse_empty(self._path)
-        if not any(header):
-            self._refuse("the line is blank, but should name the columns")
-        if header[-1].endswith(_END):
-            self._refuse("a quote is opened in the names of the columns and never closed")
-        if self._end > 1:
-            self._refuse(f"the names of the columns end on line {self._end}: is a quote opened and not closed?")
-        for problem in duplicate_columns(header):
-            self._add_problem(problem)
-        return header
-
-    def _add_problem(self, problem: str) -> None:
-        self._problems.append(f"{self._path}:{self._line}: {problem}")
-
-    def _refuse(self, problem: str) -> NoReturn:
-        raise InputError([f"{self._path}:{self._line}: {problem}"])
+def _data_table(path: Path, table: Table) -> DataTable:
+    if problems := duplicate_columns(table.header):
+        raise InputError([f"{path}:1: {problem}" for problem in problems])
+    columns = [name for name in table.header if name]
+    return DataTable(rows=[row for _, row in table.rows], lines=[line for line, _ in table.rows], columns=columns)
 
 
 def _refuse_empty(path: Path) -> NoReturn:

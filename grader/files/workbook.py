@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from grader.files.text_table import Table, TableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,23 +24,8 @@ _MAX_ROWS = 1 << 20
 _ESCAPED_CONTROL = re.compile(r"_x00([01][0-9A-Fa-f])_")
 
 
-class Sheet(NamedTuple):
-    """A sheet: the names in its first row, and its other rows with their numbers, without empty ones."""
-
-    header: list[str]
-    rows: list[tuple[int, dict[str, object]]]
-
-
-class WorkbookError(Exception):
-    """Raised for a workbook that cannot be read, with the row; `columns`: those it has, if needed ones are missing."""
-
-    def __init__(self, row: int, message: str, columns: list[str] | None = None) -> None:
-        super().__init__(message)
-        self.row, self.message, self.columns = row, message, columns
-
-
-def read_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: str) -> Sheet:
-    """Return the first sheet that has the needed columns; raises WorkbookError. `needed`: these columns in words."""
+def read_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: str) -> Table:
+    """Return the first sheet that has the needed columns; raises TableError. `needed`: these columns in words."""
     import zipfile
 
     try:
@@ -46,23 +33,23 @@ def read_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: st
             warnings.simplefilter("ignore")  # openpyxl warns about styles and extensions, which affect no score
             _check_entries(archive.infolist())
             return _first_sheet(data, has_columns, needed)
-    except WorkbookError:
+    except TableError:
         raise
     except Exception as error:  # openpyxl and zipfile raise anything at all on damaged archives: TypeError, ...
         reason = str(error) or type(error).__name__
-        raise WorkbookError(row=1, message=f"not a readable .xlsx workbook ({reason}); was it cut off?") from error
+        raise TableError(1, f"not a readable .xlsx workbook ({reason}); was it cut off?") from error
 
 
 def _check_entries(entries: list[ZipInfo]) -> None:
     if sum(entry.file_size for entry in entries) > _UNPACKED_LIMIT:
-        raise WorkbookError(1, f"the workbook unpacks to more than {_UNPACKED_LIMIT:,} bytes")
+        raise TableError(1, f"the workbook unpacks to more than {_UNPACKED_LIMIT:,} bytes")
     # Python unpacks other methods without a limit, whatever size is announced.
     if any(entry.compress_type not in _ALLOWED_COMPRESSION for entry in entries):
-        raise WorkbookError(1, "the workbook is compressed in a way that workbooks never are")
+        raise TableError(1, "the workbook is compressed in a way that workbooks never are")
 
 
-def _first_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: str) -> Sheet:
-    """Return the first sheet that has the needed columns; raises WorkbookError with the header that has most names."""
+def _first_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: str) -> Table:
+    """Return the first sheet that has the needed columns; raises TableError with the header that has most names."""
     from openpyxl import load_workbook
 
     # data_only would return a cell's cached result. For a text such as "=A", written by pandas, this is nothing.
@@ -74,23 +61,23 @@ def _first_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: 
             rows = _limited_rows(sheet.iter_rows(values_only=True))
             header = [str(cell).strip() if cell is not None else "" for cell in next(rows, ())]
             if has_columns(header):
-                return Sheet(header, list(_filled_rows(header, rows)))
+                return Table(header, list(_filled_rows(header, rows)))
             other_headers.append([name for name in header if name])
         headers = "; ".join(", ".join(names) or "nothing" for names in other_headers)
         longest_header = max(other_headers, key=len, default=[])
-        raise WorkbookError(1, f"no sheet has {needed} in its first row (found: {headers})", longest_header)
+        raise TableError(1, f"no sheet has {needed} in its first row (found: {headers})", longest_header)
     finally:
         book.close()
 
 
 def _limited_rows(rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
-    """Yield rows; raises WorkbookError for more than a sheet can have.
+    """Yield rows; raises TableError for more than a sheet can have.
 
     A damaged or hostile file can have a row with the number 10**9, before which openpyxl yields as many empty rows.
     """
     for number, row in enumerate(rows, 1):
         if number > _MAX_ROWS:
-            raise WorkbookError(number, f"a sheet has at most {_MAX_ROWS:,} rows")
+            raise TableError(number, f"a sheet has at most {_MAX_ROWS:,} rows")
         yield row
 
 

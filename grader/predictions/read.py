@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from grader.errors import InputError
 from grader.files.json_records import BLANK, Entry, JsonText, Problems
 from grader.files.json_text import describe_value, quoted, render_path
+from grader.files.text_table import TableError
 from grader.files.user_files import GZIP, is_zip, read_user_file, similar_file_hint, unpack_gzip, unzip_single_file
 from grader.observer import Silent
 from grader.predictions import eval_archive, tables
@@ -152,8 +153,8 @@ class _FileReader:
         """Return the file; raises `InputError`."""
         try:
             self._add_records(self._entries())
-        except tables.TableFault as fault:
-            self._problems.add(self._columns_problem(fault.columns) if fault.columns else fault.message, fault.line)
+        except TableError as error:
+            self._problems.add(self._columns_problem(error.columns) if error.columns else error.message, error.line)
         if self._problems.messages:
             raise InputError(self._problems.lines())
         if not self._merger:
@@ -198,7 +199,7 @@ class _FileReader:
             return self._object_entries(Entry(log, 1))
         self._is_workbook = is_zip(data)
         if self._is_workbook or data.startswith(tables.PARQUET):
-            return self._table_entries()
+            return self._table_entries(data)
         data = data.removeprefix(codecs.BOM_UTF8)
         if reason := bytes_problem(data):
             raise self._file_error(reason)
@@ -206,7 +207,7 @@ class _FileReader:
         if head[:1] in (b"[", b"{"):
             return self._json_entries(data, is_array=head[:1] == b"[")
         if tables.separator(data, self._is_table):
-            return self._table_entries()
+            return self._table_entries(self._data)
         raise self._file_error(self._text_problem(head))
 
     def _json_entries(self, data: bytes, *, is_array: bool) -> Iterator[Entry]:
@@ -222,9 +223,9 @@ class _FileReader:
             halves = counted(len(text.surrogate_lines), "lone surrogate")
             self._warnings.append(f"{halves} (half a character, as in \\ud83d) read as U+FFFD")
 
-    def _table_entries(self) -> Iterator[Entry]:
-        for row in tables.read_table(self._data, self._is_table):
-            yield Entry(row.cells, row.line)
+    def _table_entries(self, data: bytes) -> Iterator[Entry]:
+        for line, row in tables.read_table(data, self._is_table):
+            yield Entry(row, line)
 
     def _with_progress(self, text: JsonText, entries: Iterator[Entry]) -> Iterator[Entry]:
         """Yield the entries, and show the progress if the file is large."""

@@ -2,48 +2,29 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from grader.files.json_text import duplicate_columns, not_utf8_message
+from grader.files.json_text import duplicate_columns, line_of, not_utf8_message
+from grader.files.text_table import MARKS, TableError, read_text_table
 from grader.files.user_files import UNPACKED_LIMIT, is_zip
-from grader.files.workbook import WorkbookError, read_sheet
+from grader.files.workbook import read_sheet
 
 if TYPE_CHECKING:
-    from _csv import Reader
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from grader.files.text_table import Table
     from grader.predictions.layouts import Row
 
 HasPredictions = Callable[[list[str]], bool]
 """Whether a table with these columns has predictions."""
 PARQUET = b"PAR1"
-_SEPARATORS = {"\t": "tab", ",": "comma"}
-
-
-class TableRow(NamedTuple):
-    """One row of a table: its first line (or its number), and its cells by column."""
-
-    line: int
-    cells: Row
-
-
-class TableFault(Exception):  # noqa: N818 - it becomes one of the problems of a file
-    """Raised for a table that cannot be read, with the line."""
-
-    def __init__(self, line: int, message: str, columns: list[str] | None = None) -> None:
-        super().__init__(message)
-        self.line, self.message = line, message
-        self.columns = columns
-        """The columns of a table that could be read, if it has no predictions; None for a damaged table."""
 
 
 def separator(data: bytes, has_predictions: HasPredictions) -> str | None:
     """Return the tab or comma that separates the column names, if the first line is that of a prediction table."""
-    return next((mark for mark in _SEPARATORS if has_predictions(columns_of(data, mark))), None)
+    return next((mark for mark in MARKS if has_predictions(columns_of(data, mark))), None)
 
 
 def columns_of(data: bytes, mark: str) -> list[str]:
@@ -52,63 +33,28 @@ def columns_of(data: bytes, mark: str) -> list[str]:
     return [name.strip().strip('"') for name in head.split(mark)]
 
 
-def read_table(data: bytes, has_predictions: HasPredictions) -> Iterator[TableRow]:
-    """Yield the rows of a workbook, of parquet or of a table of text; raises `TableFault`."""
+def read_table(data: bytes, has_predictions: HasPredictions) -> Iterable[tuple[int, Row]]:
+    """Return the rows of a workbook, of parquet or of a table of text, with their lines; raises TableError."""
     if data.startswith(PARQUET):
         return _parquet_rows(data, has_predictions)
-    return _workbook_rows(data, has_predictions) if is_zip(data) else _text_rows(data, has_predictions)
+    if is_zip(data):
+        table = read_sheet(data, has_predictions, "the columns of predictions")
+    else:
+        table = _text_table(data, has_predictions)
+    for problem in duplicate_columns(table.header):
+        raise TableError(1, problem)
+    return table.rows
 
 
-def _text_rows(data: bytes, has_predictions: HasPredictions) -> Iterator[TableRow]:
+def _text_table(data: bytes, has_predictions: HasPredictions) -> Table:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise TableFault(line, not_utf8_message(error.start, data[error.start])) from error
-    mark = separator(data, has_predictions) or "\t"
-    # The limit is global in the csv module; its default of 131,072 characters is too small for a base64 image.
-    previous_limit = csv.field_size_limit(sys.maxsize)
-    try:
-        yield from _csv_rows(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True), mark)
-    finally:
-        csv.field_size_limit(previous_limit)
+        raise TableError(line_of(data, error.start), not_utf8_message(error.start, data[error.start])) from error
+    return read_text_table(io.StringIO(text, newline=""), separator(data, has_predictions) or "\t")
 
 
-def _csv_rows(reader: Reader, mark: str) -> Iterator[TableRow]:
-    """Yield the rows of a text table; raises TableFault for a row with another number of cells than the header."""
-    start = 1
-    try:
-        header = [name.strip() for name in next(reader)]
-        _check_header(header)
-        start = reader.line_num + 1
-        for cells in reader:
-            if len(cells) not in (0, len(header)):
-                counts = f"{len(header)} columns, but {len(cells)} in this row"
-                raise TableFault(start, f"{counts} (a {_SEPARATORS[mark]} or a line break outside quotes?)")
-            if any(cells):
-                yield TableRow(start, dict(zip(header, cells, strict=True)))
-            start = reader.line_num + 1
-    except csv.Error as error:
-        hint = " (was the file cut off inside a quoted cell?)" if "unexpected end" in str(error) else ""
-        raise TableFault(start, f"not a {_SEPARATORS[mark]}-separated table: {error}{hint}") from error
-
-
-def _check_header(header: list[str]) -> None:
-    for problem in duplicate_columns(header):
-        raise TableFault(1, problem)
-
-
-def _workbook_rows(data: bytes, has_predictions: HasPredictions) -> Iterator[TableRow]:
-    try:
-        sheet = read_sheet(data, has_predictions, "the columns of predictions")
-    except WorkbookError as error:
-        raise TableFault(error.row, error.message, error.columns) from error
-    _check_header(sheet.header)
-    for number, cells in sheet.rows:
-        yield TableRow(number, cells)
-
-
-def _parquet_rows(data: bytes, has_predictions: HasPredictions) -> Iterator[TableRow]:
+def _parquet_rows(data: bytes, has_predictions: HasPredictions) -> Iterator[tuple[int, Row]]:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -116,11 +62,11 @@ def _parquet_rows(data: bytes, has_predictions: HasPredictions) -> Iterator[Tabl
         file = parquet.ParquetFile(pa.BufferReader(data))
         groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
         if sum(group.total_byte_size for group in groups) > UNPACKED_LIMIT:
-            raise TableFault(1, f"the table unpacks to more than {UNPACKED_LIMIT:,} bytes")
+            raise TableError(1, f"the table unpacks to more than {UNPACKED_LIMIT:,} bytes")
         columns = file.schema_arrow.names
         if not has_predictions(columns):
-            raise TableFault(1, "the table has no columns", columns)  # shown only for an empty list of columns
+            raise TableError(1, "the table has no columns", columns)  # shown only for an empty list of columns
         rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
-        yield from (TableRow(number, row) for number, row in enumerate(rows, 1))
+        yield from enumerate(rows, 1)
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise TableFault(1, f"not a readable parquet file ({error}); was it cut off?") from error
+        raise TableError(1, f"not a readable parquet file ({error}); was it cut off?") from error

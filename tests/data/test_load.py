@@ -157,7 +157,10 @@ def test_every_wrong_line_is_named(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+OPEN_QUOTE = "a quote is opened here and never closed (was the file cut off inside a quoted cell?)"
+
+
+@each(
     ("name", "content", "problem"),
     [
         ("rows.json", b'[\n{"qid": 1},\n1]', "rows.json:3: $[1]: expected an object"),
@@ -169,8 +172,18 @@ def test_every_wrong_line_is_named(tmp_path: Path) -> None:
         ("rows.parquet", b"", "rows.parquet: the file is empty"),
         ("rows.tsv", b"", "rows.tsv:1: the file is empty"),
         ("rows.tsv", b"\na\tb\n", "rows.tsv:1: the line is blank, but should name the columns"),
-        ("rows.tsv", b"a\tb\n1\t2\t3\n", "rows.tsv:2: 3 cells, the header has 2"),
-        ("rows.tsv", b"a\tb\n" + b"1\t2\n" * 9000 + b"\xff\t1\n", "rows.tsv:9002: not UTF-8 (0xff, byte 36004)"),
+        ("rows.tsv", b"a\tb\n1\t2\t3\n",
+         "rows.tsv:2: 3 cells, the header has 2 (a tab or a line break outside quotes?)"),
+        ("rows.tsv", b"a\tb\n" + b"1\t2\n" * 9000 + b"\xff\t1\n",
+         "rows.tsv:9002: byte 36004 of the file (0xff) is not UTF-8; "
+         "if Excel or Windows wrote it, convert it: iconv -f cp1252 -t UTF-8"),
+        ("rows.tsv", b'index\tA\n1\tx\n2\t"y\n3\tz\n', f"rows.tsv:3: {OPEN_QUOTE}"),
+        ("rows.tsv", b'"index\tA\n1\tx\n', f"rows.tsv:1: {OPEN_QUOTE}"),
+        ("rows.tsv", b'index\tA\tB\n1\t"x\ty\n2\tthe "u\n3\tx\ty\n', "rows.tsv:2: not a tab-separated table: "
+         "'\t' expected after '\"' (is a quote opened and not closed?)"),
+        ("rows.tsv", b'index\tA\tB\n1\t"x\ty\n2\tthe "\n3\tx\ty\n',
+         "rows.tsv:2: 2 cells, the header has 3; it ends on "
+         "line 3: is a quote opened and not closed?"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_file_is_said(name: str, content: bytes, problem: str, tmp_path: Path) -> None:
@@ -204,22 +217,6 @@ def test_a_column_that_stands_twice_in_parquet_is_refused(tmp_path: Path) -> Non
 
     pyarrow.parquet.write_table(pyarrow.table([[1], [2]], names=["a", "a"]), tmp_path / "q.parquet")
     assert problems(tmp_path / "q.parquet") == ['q.parquet: the column "a" is a duplicate']
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ('index\tA\n1\tx\n2\t"y\n3\tz\n', "rows.tsv:3: a quote is opened here and never closed, so that the rest "
-         "of the file is one cell"),
-        ('index\tA\tB\n1\t"x\ty\n2\tthe "u\n3\tx\ty\n', "rows.tsv:2: 2 cells, the header has 3; it ends on "
-         "line 3: is a quote opened and not closed?"),
-        ('"index\tA\n1\tx\n', "rows.tsv:1: a quote is opened in the names of the columns and never closed"),
-    ],
-)  # fmt: skip
-def test_a_quote_that_is_never_closed_is_said_to_be(content: str, problem: str, tmp_path: Path) -> None:
-    path = tmp_path / "rows.tsv"
-    path.write_text(content)
-    assert problems(path) == [problem]
 
 
 @pytest.mark.parametrize(

@@ -144,17 +144,15 @@ def test_a_tab_separated_table_is_read_with_its_quoted_cells() -> None:
 
 def test_a_broken_table_says_on_which_line() -> None:
     assert refusal(b"index\tprediction\n1\tA\n2\n", "a.tsv") == [
-        "a.tsv:3: $: 2 columns, but 1 in this row (a tab or a line break outside quotes?)"
+        'a.tsv:3: $: no "prediction" in this record, but the first record has it'
     ]
     assert refusal(b'index\tprediction\n1\tA\n2\t"B is cu\nt', "a.tsv") == [
-        "a.tsv:3: $: not a tab-separated table: unexpected end of data (was the file cut off inside a quoted cell?)"
+        "a.tsv:3: $: a quote is opened here and never closed (was the file cut off inside a quoted cell?)"
     ]
     assert refusal(b"index\tprediction\n1\tA\n\t\xe9\n", "a.tsv") == [
         "a.tsv:3: $: byte 22 of the file (0xe9) is not UTF-8; if Excel or Windows wrote it, convert it: iconv -f cp1252 -t UTF-8"
     ]
-    assert refusal(b"index\tprediction\n1\tA\n\tB\n", "a.tsv") == [
-        'a.tsv:3: $.index: expected an id, found the string ""'
-    ]
+    assert refusal(b"index\tprediction\n1\tA\n\tB\n", "a.tsv") == ["a.tsv:3: $.index: expected an id, found null"]
 
 
 def test_json_rows_are_read_with_the_nan_that_pandas_writes() -> None:
@@ -236,7 +234,7 @@ def test_a_table_separated_by_commas_has_a_qid_and_a_prediction_a_row() -> None:
 
 def test_a_broken_table_separated_by_commas_says_on_which_line() -> None:
     assert refusal(b"qid,prediction\nq1,A\nq2,B, because\n", "a.csv") == [
-        "a.csv:3: $: 2 columns, but 3 in this row (a comma or a line break outside quotes?)"
+        "a.csv:3: $: 3 cells, the header has 2 (a comma or a line break outside quotes?)"
     ]
     assert refusal(b"id,answer\n1,A\n", "a.csv") == [
         'a.csv:1: $: the file cannot be read: the table has the columns "id", "answer", which no known tool writes; name them: --fields id=id,reply=answer'
