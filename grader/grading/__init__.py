@@ -9,7 +9,7 @@ from grader.grading.inputs import read_inputs
 from grader.grading.report import Graded, report_of
 from grader.grading.setup import Setup, make_setup
 from grader.observer import Silent
-from grader.scorers import registry
+from grader.scorers.output_check import check_report, checked_output
 from grader.wording import counted
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ def grade(
     else:
         if check_run is not None:
             check_run(setup.scorer, inputs.run)
-        scored = setup.scorer.score(inputs.run)
-        registry.check_output(setup.declared.scoring, scored)
+        scored = checked_output(inputs.run, setup.scorer.score(inputs.run))
     report = report_of(inputs, scored)
+    check_report(report)
     return Graded(
         report=report,
         stem=inputs.stem,

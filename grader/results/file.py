@@ -108,7 +108,7 @@ def _contradictions(report: Report) -> list[str]:
             problems.append(f"{path}.sample: {sample.sample} is not a valid position; positions begin at 0")
         if counts[sample.qid, sample.sample] > 1:
             problems.append(f"{path}: {sample.qid!r} sample {sample.sample} is a duplicate")
-        problems += _credit_problems(path, sample)
+        problems += credit_problems(path, sample)
     unscored, by_reading = count_unscored(report.samples)
     if report.unscored != unscored:
         problems.append(f"$.unscored: {report.unscored}, but {unscored} samples are unscored")
@@ -128,8 +128,8 @@ def _missing_facts(report: Report, facts_type: type[Facts]) -> list[str]:
     return [f"$.samples[{index}].extra: missing" for index in indexes]
 
 
-def _credit_problems(path: str, sample: SampleResult) -> list[str]:
-    """Return the readings whose credit does not fit their outcome. `path`: that of the sample in the file.
+def credit_problems(path: str, sample: SampleResult) -> list[str]:
+    """Return the readings whose credit does not fit their outcome. `path`: what names the sample.
 
     Partial credit (between 0 and 1) fits every scored outcome.
     """

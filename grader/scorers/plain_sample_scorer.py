@@ -9,6 +9,7 @@ import msgspec
 
 from grader.predictions import outcomes
 from grader.predictions.file import PredictionFile
+from grader.scorers.output_check import checked_output
 from grader.scorers.sample_scorer import LaneSize
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class PlainSampleScorer:
         results: dict[int, SampleResult] = {}
         for indices in _batches(requests):
             run = self._run_with({requests[index].qid: [requests[index].text] for index in indices})
-            samples = {sample.qid: sample for sample in self._scorer.score(run).samples}
+            samples = {sample.qid: sample for sample in checked_output(run, self._scorer.score(run)).samples}
             results |= {index: samples[requests[index].qid] for index in indices}
         return [results[index] for index in range(len(requests))]
 

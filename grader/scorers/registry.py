@@ -7,16 +7,12 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
-
 from grader import resources
 from grader.errors import UsageError
-from grader.results import READINGS
 from grader.scorers.interface import Scorer
 
 if TYPE_CHECKING:
     from grader.results import Facts, Report
-    from grader.scorers.interface import ScorerOutput
 
 GROUP = "grade.scorers"
 """Entry points of this group name the scorers of other packages."""
@@ -33,6 +29,11 @@ _BUILT_IN = {
 def names() -> list[str]:
     """Return the names of all scorers."""
     return [*_BUILT_IN, *sorted(resources.plugins(GROUP).keys() - _BUILT_IN.keys())]
+
+
+def is_built_in(name: str) -> bool:
+    """Whether this is a scorer of grade itself, and not of another package."""
+    return name in _BUILT_IN
 
 
 @functools.cache
@@ -61,29 +62,6 @@ def fact_types(name: str) -> tuple[type[Facts], type[Facts]]:
 def scorer_of(report: Report) -> AnyScorer:
     """Return the scorer that made a report; raises UsageError if its package is not installed."""
     return scorer(report.scorer)
-
-
-def check_output(name: str, output: ScorerOutput) -> None:
-    """Raise UsageError if the output of another package's scorer could not be read again from a results file."""
-    if name in _BUILT_IN:
-        return
-    kind = scorer(name)
-    all_facts = [(output.facts, "run_facts"), *((sample.facts, "sample_facts") for sample in output.samples)]
-    for facts, attribute in all_facts:
-        if facts is not UNSET and type(facts) is not getattr(kind, attribute):
-            raise UsageError(f"The scorer {name!r} does not name {type(facts).__name__} as its `{attribute}`.")
-    for sample in output.samples:
-        for reading in READINGS:
-            if not sample.reading(reading).is_scored:
-                continue
-            values = {"credit": sample.reading(reading).points}
-            values |= {metric: value_of(sample, reading) for metric, value_of in kind.sample_values.items()}
-            for value_name, value in values.items():
-                if not (isinstance(value, (int, float)) and 0 <= value <= 1):
-                    where = f"{sample.qid} #{sample.sample} ({reading})"
-                    raise UsageError(
-                        f"The scorer {name!r} gives {where} the {value_name} {value!r}, which is not from 0 to 1."
-                    )
 
 
 def _load_plugin(name: str) -> AnyScorer:

@@ -213,7 +213,25 @@ def test_an_error_in_its_code_is_not_one_of_grade(grade, site, tmp_path, monkeyp
         ("    sample_facts = NumericFacts\n", "", "does not name NumericFacts as its `sample_facts`"),
         ("    declaration = NumericBenchmark\n", "", "has no `declaration`"),
         ("credit=int(right)", "credit=2", "gives a #0 (official) the credit 2, which is not from 0 to 1"),
-        ("credit=int(right)", "credit='1'", "gives a #0 (official) the credit '1', which is not from 0 to 1"),
+        (
+            "credit=int(right)",
+            "credit=right",
+            "gives a #0 what a results file cannot hold: Expected `int | float | null`, got `bool`",
+        ),
+        ("credit=int(right)", "credit=0", "gives a #0.official: correct with credit 0"),
+        ("sample=number", "sample=number + 1", "gives no result for a #0"),
+        ("run.with_task_data(samples)", "run.with_task_data(samples[1:])", "gives no result for a #0"),
+        ("run.with_task_data(samples)", "run.with_task_data(samples * 2)", "gives two results for a #0"),
+        (
+            "run.with_task_data(samples)",
+            "(s for s in samples)",
+            "returns generator; expected a ScorerOutput with a list",
+        ),
+        (
+            "run.with_task_data(samples)",
+            "run.with_task_data(samples), metrics=[]",
+            "gives `metrics`: accuracy (official) is none, but its samples give 33.3333",
+        ),
         (
             "return float(",
             "return 100 * float(",
@@ -237,6 +255,18 @@ def test_what_breaks_its_results_file_is_refused(inputs, site, monkeypatch, writ
         _forget_package()
     assert isinstance(refused.exception, GradeError)
     assert f"The scorer 'numeric' {message}" in str(refused.exception)
+
+
+def test_its_results_have_the_order_of_the_predictions(inputs, site, monkeypatch):
+    code = inputs / "other" / "grade_numeric" / "__init__.py"
+    shutil.copytree(PACKAGE / "grade_numeric", code.parent)
+    code.write_text(code.read_text().replace("run.with_task_data(samples)", "run.with_task_data(samples[::-1])"))
+    monkeypatch.setenv("PYTHONPATH", f"{inputs / 'other'}{os.pathsep}{site}")
+    for more in ([], ["--score-only"]):
+        done = Started("after.json", "-b", "sums", *more, cwd=inputs).wait()
+        assert done.returncode == 0, done.stderr
+    samples = json.loads((inputs / "after_results.json").read_text())["samples"]
+    assert [sample["qid"] for sample in samples] == ["a", "b", "c"]
 
 
 def _forget_package():
