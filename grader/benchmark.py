@@ -115,8 +115,11 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The image column, if it is not `columns.image`."""
 
 
-_WITHOUT_VERDICT = {"description", "revision", "rows", "image", "k"}
-"""Fields of protocols that change no verdict. Another `revision` is other data, which has a digest."""
+_WITHOUT_VERDICT = frozenset(
+    ("description", "revision", "rows", "image", "k", "prompt", "judge_prompt", "baselines", "subjects", "requirements")
+)
+"""Fields of protocols and of scorers' declarations that change no verdict, or are known from other records of a run:
+another `revision`, or other `subjects`, are other data, which have a digest."""
 
 
 class Inference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -259,20 +262,22 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return {*self.levels, *(group.partition("=")[0] for group in self.f1_of or ())}
 
     def settings_in(self, protocol: str) -> dict[str, Any]:
-        """Return what results record of a declaration: the scorer's settings, and `protocol` if it is not bundled.
+        """Return what results record of a declaration: the scorer's settings, and `declared` if it is not bundled.
 
-        `protocol` has the declared fields that can change a verdict. A bundled protocol is known by its name.
+        `declared` has the fields that can change a verdict, of the protocol and of the scorer's own declaration. A
+        bundled declaration is known by its name.
         """
         settings: dict[str, Any] = msgspec.to_builtins(self.settings)
         if self.bundled:
             return settings
-        rules = self.protocols[protocol]
+        common = set(Benchmark.__struct_fields__) - {"answer_between"}
         declared = {
             field.name: msgspec.to_builtins(value)
+            for rules, known in ((self.protocols[protocol], _WITHOUT_VERDICT), (self, _WITHOUT_VERDICT | common))
             for field in msgspec.structs.fields(rules)
-            if field.name not in _WITHOUT_VERDICT and (value := getattr(rules, field.name)) != field.default
+            if field.name not in known and (value := getattr(rules, field.name)) != field.default
         }
-        return settings | ({"protocol": declared} if declared else {})
+        return settings | ({"declared": declared} if declared else {})
 
     def split(self, name: str | None) -> tuple[str, Split]:
         """Return the name and the data of the named split, or of the default one; raises UsageError."""

@@ -147,10 +147,11 @@ def _earlier_run(path: Path, stem: Path, setup: Setup) -> EarlierRun[Any]:
             f"{results.name} was made with -b {report.benchmark} --split {report.split} --protocol "
             f"{report.protocol}; give the same to score it again."
         )
-    rules = setup.declared.settings_in(setup.protocol).get("protocol")
-    if report is not None and report.provenance.settings.get("protocol") != rules:
+    declared = setup.declared.settings_in(setup.protocol).get("declared", {})
+    if report is not None and (graded := report.provenance.settings.get("declared", {})) != declared:
+        names = sorted(name for name in graded.keys() | declared.keys() if graded.get(name) != declared.get(name))
         raise UsageError(
-            f"{results.name} was made with another declaration of protocol {report.protocol}. Grade again without "
+            f"{results.name} was made with another benchmark.toml: {', '.join(names)} changed. Grade again without "
             "--score-only."
         )
     return EarlierRun(
