@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import options
-from grader.commands.options import Seconds, WholeNumber
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ model_options = options.combine(
 """The models and their servers."""
 
 sampling_options = options.combine(
-    click.option("-n", "--samples", type=WholeNumber(min=1), default=1, show_default=True, metavar="N",
+    click.option("-n", "--samples", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
                  help="Samples per task."),
     click.option("--temperature", callback=_parse_temperature, metavar="T",
                  help="Sampling temperature. Default: as in the benchmark's official runs; `none`: not sent."),
@@ -112,7 +111,7 @@ sampling_options = options.combine(
 
 prompt_options = options.combine(
     click.option("--mode", default="", metavar="MODE", help="HumanEval-V: v2c, v2c-cot, v2t2c or t2c."),
-    click.option("--shots", type=WholeNumber(min=0), default=0, metavar="K",
+    click.option("--shots", type=click.IntRange(min=0), default=0, metavar="K",
                  help="Mr-Ben: number of demonstrations in the prompt."),
     click.option("--prompt", type=options.PATH, metavar="FILE", help="A jinja2 template that replaces the prompt."),
     click.option("--system", type=options.PATH, metavar="FILE", help="A file with a system message."),
@@ -125,9 +124,9 @@ run_options = options.combine(
     options.LIMIT,
     options.date_options,
     options.IDS,
-    click.option("--concurrency", type=WholeNumber(min=1, max=1024), default=16, show_default=True, metavar="N",
+    click.option("--concurrency", type=click.IntRange(min=1, max=1024), default=16, show_default=True, metavar="N",
                  help="Requests at a time."),
-    click.option("--request-timeout", type=Seconds(min=0.1, max=86400), default=600.0, show_default=True,
+    click.option("--request-timeout", type=click.FloatRange(min=0.1, max=86400), default=600.0, show_default=True,
                  metavar="S", help="Seconds that an attempt to get a reply may take."),
     click.option("--fresh", is_flag=True, help="Start over; earlier files are kept under other names."),
     click.option("--dry-run", is_flag=True,

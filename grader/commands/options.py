@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,33 +23,6 @@ _Command = Any
 PATH = click.Path(path_type=Path)
 FILE = click.Path(allow_dash=True)
 """A file name as the user wrote it, `-` for a stream; shells complete it."""
-
-
-class WholeNumber(click.IntRange):
-    """A whole number in a range."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse the number; a wrong one is refused with the range."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            limits = f"at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
-            self.fail(f"{str(value)!r}: must be a whole number, {limits}", param, ctx)
-
-
-class Seconds(click.FloatRange):
-    """A number of seconds in a range; `nan` is in none."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse the number; a wrong one is refused with the range."""
-        try:
-            seconds = super().convert(value, param, ctx)
-        except click.BadParameter:
-            seconds = math.nan
-        if math.isnan(seconds):
-            lowest = f"more than {self.min:g} and at most" if self.min_open else f"from {self.min:g} to"
-            self.fail(f"{str(value)!r}: must be a number of seconds, {lowest} {self.max:g}", param, ctx)
-        return seconds
 
 
 def parsing_callback(function: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
@@ -114,16 +86,16 @@ PROTOCOL = click.option("--protocol", metavar="P", help="Version of the official
 _SANDBOX = sandbox_option("Where untrusted code runs; auto: Docker if an engine answers, else bubblewrap.")
 _RUNTIME = click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc.")
 _LIMITS = combine(
-    click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N",
+    click.option("--workers", type=click.IntRange(min=1, max=256), metavar="N",
                  help="Programs that run at a time (default: one per core); requests to a judge (default: 8)."),
-    click.option("--timeout", type=Seconds(min=0.1, max=3600), metavar="S",
+    click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), metavar="S",
                  help="CPU seconds that a program may use (default: the benchmark's, else 2)."),
     click.option("--memory", default="1g", show_default=True, metavar="SIZE",
                  callback=parsing_callback("grader.options:parse_memory"),
                  help="Memory that a program may use."),
 )
 
-LIMIT = click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only the first N tasks.")
+LIMIT = click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
 IDS = click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable.")
 FIELDS = click.option("--fields", metavar="id=F,reply=F",
              callback=parsing_callback("grader.predictions.fields:parse_fields"),

@@ -117,7 +117,7 @@ def report_command(
 
 def _page_run(name: RunName, files: RunFiles) -> PageRun:
     """Return a run with its material."""
-    from grader.reports.findings import findings_of
+    from grader.reports.findings import Findings
     from grader.reports.web.items import PageRun
 
-    return PageRun(name=name.short, findings=findings_of(files.report), material=files.material())
+    return PageRun(name=name.short, findings=Findings(files.report), material=files.material())

@@ -2,54 +2,44 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from grader.decisions import readings
-from grader.reports import provenance
 from grader.reports.document import note_text
-from grader.reports.why import about_official, agreement, outcome_name, why_unscored
+from grader.reports.why import outcome_name, why_unscored
 from grader.results import metrics_leaving_out_unscored
 from grader.results.groups import by_observation, by_task
 from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from grader.results import Metric, Pair, Report, SampleResult
-    from grader.scorers.interface import Summary
-    from grader.scorers.registry import AnyScorer
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """A run, and what views say of it."""
+    """A run, and what views say of it. Raises UsageError if its scorer is not installed."""
 
-    report: Report
-    scorer: AnyScorer
-    name: str
-    """The benchmark's name for people."""
-    summary: Summary
-    pairs: Mapping[tuple[str, str | None], Pair]
-    """(Metric, group) -> its value in both readings."""
-    differing_samples: Sequence[SampleResult]
-    """The samples on which the readings differ."""
-    reading_difference_notes: Sequence[str]
-    """One sentence on how the readings' values differ, or none."""
-    notes: Sequence[str]
-    official_notes: Sequence[str]
-    """The notes on official values, which their headings mark."""
-    provenance: Mapping[str, Any]
-    """How the run was made."""
-    why_unscored: str
-    metrics_leaving_out_unscored: str
-    """The metrics from which unscored samples are excluded."""
-    agreement: str
-    """On how many samples the readings agree, if they differ on none."""
-    about_official: str
-    """What the official reading of the benchmark is."""
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.scorer = scorer_of(report)
+        self.name = declarations.name_of(report)
+        """The benchmark's name for people."""
+        self.summary = self.scorer.summary(report)
+        self.pairs = report.pairs()
+        """(Metric, group) -> its value in both readings."""
+        self.differing_samples = report.differences()
+        """The samples on which the readings differ."""
+        self.reading_difference_notes = readings.in_words(report)
+        """One sentence on how the readings' values differ, or none."""
+        self.notes = [note_text(note) for note in report.notes]
+        self.official_notes = report.official_notes()
+        """The notes on official values, which their headings mark."""
+        self.why_unscored = why_unscored(report)
+        self.metrics_leaving_out_unscored = metrics_leaving_out_unscored(report)
+        """The metrics from which unscored samples are excluded."""
 
     @property
     def overall(self) -> dict[str, Pair]:
@@ -79,23 +69,21 @@ class Findings:
         group = by_observation if self.scorer.has_units else by_task
         return group(self.report.samples)
 
-
-def findings_of(report: Report) -> Findings:
-    """Compute what views say of a run. Raises UsageError if its scorer is not installed."""
-    scorer = scorer_of(report)
-    return Findings(
-        report=report,
-        scorer=scorer,
-        name=declarations.name_of(report),
-        summary=scorer.summary(report),
-        pairs=report.pairs(),
-        differing_samples=report.differences(),
-        metrics_leaving_out_unscored=metrics_leaving_out_unscored(report),
-        official_notes=report.official_notes(),
-        reading_difference_notes=readings.in_words(report),
-        notes=[note_text(note) for note in report.notes],
-        provenance=provenance.provenance_facts(report),
-        why_unscored=why_unscored(report),
-        agreement=agreement(report),
-        about_official=about_official(report.benchmark),
-    )
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """How the run was made: the facts of its provenance and its scorer, name -> value, without empty values."""
+        report = self.report
+        facts: dict[str, Any] = msgspec.to_builtins(report.provenance)
+        if "sandbox" in facts:
+            # Each part is a fact of its own, because some formats leave out values with many parts.
+            sandbox = facts.pop("sandbox")
+            facts |= {"sandbox": sandbox.pop("backend")} | {f"sandbox_{name}": value for name, value in sandbox.items()}
+        if report.model is not None:
+            facts = {"model": report.model, **facts}
+        facts |= self.summary.facts
+        if report.baselines:
+            facts["baselines"] = {
+                group: {name: round(value, 1) for name, value in values.items()}
+                for group, values in report.baselines.items()
+            }
+        return {name: value for name, value in facts.items() if value not in (None, "", {}, [])}

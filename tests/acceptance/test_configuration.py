@@ -42,7 +42,7 @@ def test_the_table_may_be_in_pyproject_and_the_command_line_comes_first(project)
     [
         ('benchmrk = "vstar"\n', "grade.toml: benchmrk: unknown option"),
         ("benchmark = \n", "grade.toml: Invalid value"),
-        ("limit = 5.5\n", "'--limit': '5.5': must be a whole number, at least 1 (from "),
+        ("limit = 5.5\n", "'--limit': '5.5' is not a valid integer range. (from "),
     ],
 )
 def test_a_table_that_is_wrong_is_never_ignored(project, text, message):

@@ -2,10 +2,10 @@
 
 import msgspec
 
-from grader.reports.provenance import provenance_facts
+from grader.reports.findings import Findings
 from tests.made_runs import of_sample
 
 
 def test_baselines_have_as_many_decimals_as_metrics() -> None:
     report = msgspec.structs.replace(of_sample("vstar"), baselines={"all": {"chance": 33.33333}})
-    assert provenance_facts(report)["baselines"] == {"all": {"chance": 33.3}}
+    assert Findings(report).provenance["baselines"] == {"all": {"chance": 33.3}}

@@ -18,7 +18,7 @@ from grader.reports.document import (
     Table,
     items_link,
 )
-from grader.reports.findings import findings_of
+from grader.reports.findings import Findings
 from grader.reports.text import truncate
 from grader.reports.views import gates as gate_views
 from grader.reports.views import metrics as metric_views
@@ -26,6 +26,7 @@ from grader.reports.views.brief import brief_of
 from grader.reports.views.cases import suites
 from grader.reports.views.sample_rows import COLUMNS, evidence_of, records_of, reply_of
 from grader.reports.why import (
+    agreement,
     bounds_in_words,
     distinguishing_facts,
     metrics_lead,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
     from grader.decisions.gate import GateResult
     from grader.reports.document import Items
-    from grader.reports.findings import Findings
     from grader.reports.material import Material, Replies
     from grader.results import Reading, ReadingName, Report, SampleResult
     from grader.scorers.interface import TableBlock
@@ -70,7 +70,7 @@ def document(
     `replies` returns the raw replies by qid, as far as they are known; it is called only if they are quoted.
     `reading`: that of the verdicts of test cases.
     """
-    run = findings_of(report)
+    run = Findings(report)
     plots = _curve_plots(run)
 
     def items() -> Items:
@@ -90,7 +90,7 @@ def document(
             Section(title="Metrics", parts=[metric_views.overall(run) if run.pairs else "This run has no metrics."]),
             *metric_views.by_group(run),
             *_other_answers(run),
-            _differences(run, replies) if run.differing_samples else Section(parts=[run.agreement]),
+            _differences(run, replies) if run.differing_samples else Section(parts=[agreement(run.report)]),
             *(Section(title=plot.curve.title, parts=[plot], media=TEXTS) for plot in plots),
             Section(parts=[*plots, *_cards(run)], media=PAGES),
             *_unscored(run),

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Page
 
-from grader.reports.findings import findings_of
+from grader.reports.findings import Findings
 from grader.reports.formats import html
 from grader.reports.material import Material
 from grader.reports.views import leaderboard as of_leaderboard
@@ -39,7 +39,7 @@ def side(name: str, made: Report, text: str = "output of {name} for {qid}") -> P
     qids = list(dict.fromkeys(one.qid for one in made.samples))
     shown = {qid: [text.format(name=name, qid=qid)] * sum(one.qid == qid for one in made.samples) for qid in qids}
     asked = {qid: Task(id=qid, text=f"What is {qid}?", options={"A": "yes", "B": "no"}, gold="A") for qid in qids}
-    return PageRun(name=name, findings=findings_of(made), material=Material(replies=shown, tasks=asked))
+    return PageRun(name=name, findings=Findings(made), material=Material(replies=shown, tasks=asked))
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_items_of_several_solutions_are_questions_and_each_solution_is_a_row(pag
     rows: list[Row] = [("math", "1", False, False, True, True), ("math", "1", False, False, True, False)]
     solved = mr_ben(rows)
     solved = replace(solved, metrics=scorer_of(solved).metrics(solved))
-    both = [PageRun(name=name, findings=findings_of(solved), material=Material(unit="row")) for name in ("a", "b")]
+    both = [PageRun(name=name, findings=Findings(solved), material=Material(unit="row")) for name in ("a", "b")]
     assert page(*both, view="tab=items").locator("#count").inner_text() == "1 question"
     opened = page(*both, view="tab=items&item=1")
     assert opened.locator("article.pass > h3").all_text_contents() == ["Row 1 of 2", "Row 2 of 2"]
