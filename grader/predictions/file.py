@@ -145,7 +145,7 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
             )
         qids = list(tasks)
         records = [msgspec.structs.replace(record, qid=qids[int(record.qid)]) for record in self.records]
-        note = "the file's positions are those of the data's rows: the first one answers the first row"
+        note = "The file's positions are those of the data's rows: the first one answers the first row."
         return msgspec.structs.replace(self, records=records, warnings=[*self.warnings, note])
 
     @property

@@ -83,7 +83,7 @@ def _join(files: Sequence[PredictionFile]) -> PredictionFile:
         raise conflicts_error(name, conflicts_between_files, len(merger), file_format)
     records = merger.records()
     warnings = dict.fromkeys(warning for file in files for warning in file.warnings)
-    note = f"{counted(len(files), 'file')} are one run: {', '.join(file.name for file in files)}"
+    note = f"{counted(len(files), 'file')} are one run: {', '.join(file.name for file in files)}."
     path = files[0].path
     return msgspec.structs.replace(
         files[0],

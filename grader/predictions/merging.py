@@ -82,7 +82,7 @@ class Merger:
         if with_identical_records:
             qids = counted(len(with_identical_records), "qid")
             identical = "a record that is identical to another one (was the file joined twice?)"
-            yield f"{qids} with {identical}: {listing(with_identical_records)}"
+            yield f"{qids} with {identical}: {listing(with_identical_records)}."
         else:
             yield from _equal_samples_warning(records)
         # If every qid has several records, the file has one record a sample, which is nothing to warn about.
@@ -90,7 +90,7 @@ class Merger:
         duplicates = [qid for qid in with_several_records if qid not in with_identical_records]
         if duplicates and not has_record_per_sample:
             qids = counted(len(duplicates), "duplicate qid")
-            yield f"{qids}: the predictions of all its records count as its samples: {listing(duplicates)}"
+            yield f"{qids}: the predictions of all its records count as its samples: {listing(duplicates)}."
         yield from _numbers_warning(records)
 
     def _models_warning(self) -> Iterator[str]:
@@ -101,7 +101,7 @@ class Merger:
             models = dict.fromkeys(model for models in mixed.values() for model in models)
             yield (
                 f"{counted(len(mixed), 'qid')} with outputs of several models ({listing(models)}), which count as "
-                "samples of one: to grade each model, write a file for each"
+                "samples of one: to grade each model, write a file for each."
             )
 
 
@@ -114,7 +114,7 @@ def _numbers_warning(records: list[PredictionRecord]) -> Iterator[str]:
         numbers = ", ".join(f"{counts[size]} {'has' if counts[size] == 1 else 'have'} {size}" for size in sizes)
         unusual = [record.qid for record in records if len(record.predictions) != usual]
         qids = "qid" if len(unusual) == 1 else "qids"
-        yield f"Tasks have different numbers of samples: {numbers} ({qids} {listing(unusual)})"
+        yield f"Tasks have different numbers of samples: {numbers} ({qids} {listing(unusual)})."
 
 
 def _models(records: list[PredictionRecord]) -> dict[str, None]:
@@ -163,7 +163,7 @@ def _equal_samples_warning(records: list[PredictionRecord]) -> Iterator[str]:
     if equal:
         total = sum(len(record.predictions) for record in records)
         samples = f"{sum(equal.values()):,} of {counted(total, 'sample')}"
-        yield f"{samples} are identical to an earlier sample, in {counted(len(equal), 'qid')}: {listing(equal)}"
+        yield f"{samples} are identical to an earlier sample, in {counted(len(equal), 'qid')}: {listing(equal)}."
 
 
 def warnings_about_full_cells(records: list[PredictionRecord]) -> Iterator[str]:
@@ -171,7 +171,7 @@ def warnings_about_full_cells(records: list[PredictionRecord]) -> Iterator[str]:
     qids = [record.qid for record in records for text in record.predictions if len(text) == CELL_LIMIT]
     if qids:
         cells = f"{counted(len(qids), 'prediction')} cut off at Excel's {CELL_LIMIT} characters a cell"
-        yield f"{cells}: {listing(dict.fromkeys(qids))}"
+        yield f"{cells}: {listing(dict.fromkeys(qids))}."
 
 
 def warnings_about_filters(records: list[PredictionRecord]) -> Iterator[str]:
@@ -180,10 +180,10 @@ def warnings_about_filters(records: list[PredictionRecord]) -> Iterator[str]:
     if len(filters) == 1:
         yield (
             f"The log has the text that its filter {listing(filters)} made of each reply: the official reading and "
-            "programs are graded by this text"
+            "programs are graded by this text."
         )
     elif filters:
         yield (
             f"The log has the texts that {len(filters)} filters made: each is graded as a sample of its own, in this "
-            f"order: {listing(filters)}. The metrics of one filter are those of the group filter=NAME"
+            f"order: {listing(filters)}. The metrics of one filter are those of the group filter=NAME."
         )

@@ -84,8 +84,8 @@ def bytes_problem(data: bytes) -> str:
 
 
 _ADVICE_ON_TEXTS = "; if these are the replies in the order of the data: --fields id=#"
-_NUMBERED = "The log's row numbers ({}) are used as qids, because it does not name the questions"
-_NOT_UNIQUE = "The log's row numbers ({}) are used as qids, because several of its questions have the same id"
+_NUMBERED = "The log's row numbers ({}) are used as qids, because it does not name the questions."
+_NOT_UNIQUE = "The log's row numbers ({}) are used as qids, because several of its questions have the same id."
 _ADVICE_ON_ROW_NUMBERS = (
     "Row numbers that begin at 0 in every subject, or files of several subjects in one, are no ids of the whole: "
     "grade each subject's file alone, with its own data (--data)"
@@ -221,7 +221,7 @@ class _FileReader:
             yield from self._object_entries(whole)
         if text.surrogate_lines:
             halves = counted(len(text.surrogate_lines), "lone surrogate")
-            self._warnings.append(f"{halves} (half a character, as in \\ud83d) read as U+FFFD")
+            self._warnings.append(f"{halves} (half a character, as in \\ud83d) read as U+FFFD.")
 
     def _table_entries(self, data: bytes) -> Iterator[Entry]:
         for line, row in tables.read_table(data, self._is_table):

@@ -99,7 +99,7 @@ def test_a_workbook_needs_no_suffix_and_no_file() -> None:
 def test_each_sample_that_excel_cut_is_counted() -> None:
     rows = [[1, "x" * CELL_LIMIT], [1, "y" * CELL_LIMIT], [2, "B"]]
     file = read(workbook([["index", "prediction"], *rows]))
-    assert file.warnings[0] == '2 predictions cut off at Excel\'s 32767 characters a cell: "1"'
+    assert file.warnings[0] == '2 predictions cut off at Excel\'s 32767 characters a cell: "1".'
 
 
 def test_a_workbook_that_is_none_says_why() -> None:
@@ -340,7 +340,7 @@ def test_the_text_that_lm_evaluation_harness_judged_is_graded_and_its_filter_is_
     assert file.predictions_by_qid == {"HumanEval/0": ["def f0(): ..."], "HumanEval/1": ["def f1(): ..."]}
     assert file.format == "lm-evaluation-harness"
     assert file.warnings == [
-        'The log has the text that its filter "create_test" made of each reply: the official reading and programs are graded by this text'
+        'The log has the text that its filter "create_test" made of each reply: the official reading and programs are graded by this text.'
     ]
 
 
@@ -405,7 +405,7 @@ def test_an_output_that_is_null_is_empty_and_another_object_is_an_error() -> Non
 def test_samples_without_an_own_id_take_the_row_number_and_say_so() -> None:
     file = read(lines({"doc_id": 0, "filtered_resps": ["A"]}, {"doc_id": "1", "filtered_resps": ["B"]}), "a.jsonl")
     assert file.predictions_by_qid == {"0": ["A"], "1": ["B"]}
-    assert file.warnings == ["The log's row numbers (doc_id) are used as qids, because it does not name the questions"]
+    assert file.warnings == ["The log's row numbers (doc_id) are used as qids, because it does not name the questions."]
 
 
 def test_log_likelihoods_are_no_answers() -> None:

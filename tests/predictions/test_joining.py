@@ -30,7 +30,7 @@ def test_shards_are_one_run_and_the_samples_of_a_task_are_joined_in_their_order(
     file = read_files(files)
     assert {record.qid: record.predictions for record in file.records} == {"a": ["A", "D"], "b": ["B"], "c": ["C"]}
     assert file.path == tmp_path / "part-1_joined.jsonl"
-    assert file.warnings[0] == "2 files are one run: part-1.jsonl, part-2.jsonl"
+    assert file.warnings[0] == "2 files are one run: part-1.jsonl, part-2.jsonl."
     assert file.records[2].position == f"{tmp_path / 'part-2.jsonl'}:1"
 
 

@@ -97,7 +97,7 @@ def test_records_of_one_qid_are_joined_in_file_order_with_a_prompt_for_each_pred
     ]
     assert file.warnings[0] == (
         '1 qid with outputs of several models ("m", "other"), which count as samples of one: to grade each model, '
-        "write a file for each"
+        "write a file for each."
     )
 
 
@@ -106,7 +106,7 @@ def test_half_characters_become_replacement_characters_with_a_warning() -> None:
         rb'[{"qid": "q1", "predictions": ["\ud83d x \uDE00", "\ud83d\ude00 \\ud83d \\\ud83d \ud83d\ud83d\ude00"]}]'
     )
     assert file.records[0].predictions == ["\ufffd x \ufffd", "😀 \\ud83d \\\ufffd \ufffd😀"]
-    assert file.warnings == ["4 lone surrogates (half a character, as in \\ud83d) read as U+FFFD"]
+    assert file.warnings == ["4 lone surrogates (half a character, as in \\ud83d) read as U+FFFD."]
 
 
 def test_nan_in_a_carried_field_becomes_null() -> None:
@@ -292,15 +292,15 @@ def test_paths_that_are_no_file_say_so() -> None:
 def test_samples_that_are_suspicious_are_warned_about() -> None:
     text = "def solution(): ...\n" * 6
     assert read(json.dumps([{"qid": "a", "predictions": [text, "B", "B", text, text]}]).encode()).warnings == [
-        '2 of 5 samples are identical to an earlier sample, in 1 qid: "a"'
+        '2 of 5 samples are identical to an earlier sample, in 1 qid: "a".'
     ]
     assert read(json.dumps([{"qid": "a", "predictions": [text] * 1001}]).encode()).warnings == [
-        '1,000 of 1,001 samples are identical to an earlier sample, in 1 qid: "a"'
+        '1,000 of 1,001 samples are identical to an earlier sample, in 1 qid: "a".'
     ]
     joined = [{"qid": q, "predictions": ["A", text]} for q in ("a", "b", "a")]
     assert read(json.dumps(joined).encode()).warnings == [
-        '1 qid with a record that is identical to another one (was the file joined twice?): "a"',
-        'Tasks have different numbers of samples: 1 has 4, 1 has 2 (qid "b")',
+        '1 qid with a record that is identical to another one (was the file joined twice?): "a".',
+        'Tasks have different numbers of samples: 1 has 4, 1 has 2 (qid "b").',
     ]
     assert read(json.dumps([{"qid": "a", "predictions": ["B"] * 6}]).encode()).warnings == []
 
@@ -308,13 +308,13 @@ def test_samples_that_are_suspicious_are_warned_about() -> None:
 def test_a_qid_that_appears_twice_is_a_duplicate_unless_each_of_several_has_more() -> None:
     given = [{"qid": q, "predictions": [text]} for q, text in (("a", "A"), ("b", "A"), ("c", "B"), ("a", "C"))]
     assert read(json.dumps(given).encode()).warnings == [
-        '1 duplicate qid: the predictions of all its records count as its samples: "a"',
-        'Tasks have different numbers of samples: 2 have 1, 1 has 2 (qid "a")',
+        '1 duplicate qid: the predictions of all its records count as its samples: "a".',
+        'Tasks have different numbers of samples: 2 have 1, 1 has 2 (qid "a").',
     ]
     given = [{"qid": q, "predictions": [text]} for q in ("a", "b") for text in ("A", "B")]
     assert read(json.dumps(given).encode()).warnings == []
     assert read(json.dumps(given[:2]).encode()).warnings == [
-        '1 duplicate qid: the predictions of all its records count as its samples: "a"'
+        '1 duplicate qid: the predictions of all its records count as its samples: "a".'
     ]
 
 

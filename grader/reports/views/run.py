@@ -156,10 +156,10 @@ def _differences_table(run: Findings, samples: Sequence[SampleResult], replies: 
     columns = ("sample", *(["gold"] if has_gold else []), *READINGS)
     quotes_replies = any(isinstance(sample.careful.span, tuple) for sample in samples)
     texts = replies() if quotes_replies else {}
+    with_several_samples = {sample.qid for sample in run.report.samples if sample.sample > 0}
     rows = []
     for sample, gold in zip(samples, golds, strict=True):
-        # Most tasks have one sample: the first needs no number.
-        number = f" #{sample.sample}" if sample.sample else ""
+        number = f" #{sample.sample}" if sample.qid in with_several_samples else ""
         name = Cell(text=f"{names.get(sample.qid, sample.qid)}{number}")
         gold_cells = [Cell(text=truncate(gold, LONGEST_VALUE))] if has_gold else []
         rows.append([name, *gold_cells, *_difference_cells(run.scorer, sample, reply_of(texts, sample))])
