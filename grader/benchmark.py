@@ -115,7 +115,7 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The image column, if it is not `columns.image`."""
 
 
-_WITHOUT_VERDICT = frozenset(
+_IRRELEVANT_TO_VERDICTS = frozenset(
     ("description", "revision", "rows", "image", "k", "prompt", "judge_prompt", "baselines", "subjects", "requirements")
 )
 """Fields of protocols and of scorers' declarations that change no verdict, or are known from other records of a run:
@@ -247,8 +247,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Whether it is bundled with grade (set by `load`)."""
 
     @property
-    def reference(self) -> str:
-        """What names it in a command: its id, or its folder if it is not bundled."""
+    def id_or_folder(self) -> str:
+        """Its id, or its folder if it is not bundled; with either, a command finds it."""
         return self.id if self.bundled or not self.folder else self.folder
 
     @property
@@ -273,7 +273,10 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         common = set(Benchmark.__struct_fields__) - {"answer_between"}
         declared = {
             field.name: msgspec.to_builtins(value)
-            for rules, known in ((self.protocols[protocol], _WITHOUT_VERDICT), (self, _WITHOUT_VERDICT | common))
+            for rules, known in (
+                (self.protocols[protocol], _IRRELEVANT_TO_VERDICTS),
+                (self, _IRRELEVANT_TO_VERDICTS | common),
+            )
             for field in msgspec.structs.fields(rules)
             if field.name not in known and (value := getattr(rules, field.name)) != field.default
         }

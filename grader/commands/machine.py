@@ -86,7 +86,7 @@ def image_build(base: Any, python: str | None, benchmark: str | None, sandbox: s
         image.build(docker.connect(), observer, base, python, requirements)
     else:
         interpreter = interpreters.interpreter_for(python)
-        folder = packages.prepare(interpreter.minor, observer, interpreter.path, requirements)
+        folder = packages.prepare(interpreter.major_and_minor, observer, interpreter.path, requirements)
         say(f"Ready: {folder.name}")
 
 

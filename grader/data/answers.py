@@ -52,7 +52,7 @@ def _answers_file(benchmark: Benchmark, split: str, data_path: Path | None) -> P
     for path in [*beside_data, Path(benchmark.folder) / name, *in_cache]:
         if path.is_file():
             return path
-    fetch = f"Get it with `grade fetch {benchmark.reference} --split {split}`, or put" if declared.url else "Put"
+    fetch = f"Get it with `grade fetch {benchmark.id_or_folder} --split {split}`, or put" if declared.url else "Put"
     raise DataUnavailableError(
         f"The answers of {benchmark.id} ({split}) are in a file of their own, {Path(name).name}, which is not on this "
         f"machine. {fetch} it beside the file that you give with --data."

@@ -56,7 +56,7 @@ class Images:
         """Return whether the data has an image or a reference for the task, even if it cannot be found."""
         return self._cell(task) is not None
 
-    def picture(self, task: Task) -> Picture | None:
+    def image_of(self, task: Task) -> Picture | None:
         """Return a task's image; None if it has none that can be found and begins as an image does."""
         picture = _bytes_or_file(self._cell(task), self._folder)
         # A row could name any file in the data's folder, which must not be sent to a server or shown on a page.

@@ -40,7 +40,7 @@ def load(
     row_columns = wanted or scoring_columns
     declared_answers = benchmark.splits[split].answers
     answer_key = None if declared_answers is None else declared_answers.key
-    columns_to_read = row_columns.plus(*filter(None, (answer_key, benchmark.columns.split)))
+    columns_to_read = row_columns.with_columns(*filter(None, (answer_key, benchmark.columns.split)))
     table, origin, place = _read_source(benchmark, split, protocol, data_path, columns_to_read)
     table = answers.fill_answers(table, benchmark, split, data_path)
     table = rows_of_split(_with_declared_names(table, benchmark), benchmark, split, place)
@@ -112,7 +112,7 @@ def _declared_file(benchmark: Benchmark, split: str) -> Path:
     fetched_file = download.fetched_path(benchmark, split)
     if fetched_file is not None:
         return fetched_file
-    fetch = f"Get it with `grade fetch {benchmark.reference} --split {split}`, or give"
+    fetch = f"Get it with `grade fetch {benchmark.id_or_folder} --split {split}`, or give"
     way = fetch if download.has_address(source) else "Give"
     raise DataUnavailableError(
         f"The data of {benchmark.id} ({split}) is not on this machine. {way} a local copy with --data FILE."

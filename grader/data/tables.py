@@ -66,7 +66,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the file has only texts in its cells: a list can only be written as a text."""
         return Path(self.place or self.origin).suffix.lower() in {".csv", ".tsv", ".xlsx"}
 
-    def where(self, number: int) -> str:
+    def position_of(self, number: int) -> str:
         """Return the position of row `number` (from 1): `path:line`, or `path: row n` if the file has no lines."""
         place = self.place or self.origin
         return f"{place}:{self.lines[number - 1]}" if self.lines else f"{place}: row {number}"
@@ -94,7 +94,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         broken: dict[str, list[tuple[str, str]]] = {}
         """Why rows are broken -> their positions and ids."""
         for number, row in enumerate(self.rows, 1):
-            where = self.where(number)
+            where = self.position_of(number)
             try:
                 task = make(row)
             except ValueError as error:
@@ -153,7 +153,7 @@ class ColumnSet:
         self._columns = None if columns is None else set(columns)
         self._image = image
 
-    def plus(self, *names: str) -> ColumnSet:
+    def with_columns(self, *names: str) -> ColumnSet:
         """Return the set with more columns."""
         return self if self._columns is None else ColumnSet({*self._columns, *names}, self._image)
 

@@ -209,15 +209,15 @@ def _state(value: float, threshold: FailUnder) -> State:
 
 def _metric_in_case(report: Report, scorer: AnyScorer, metric: Metric, *, are_right: bool) -> tuple[Metric, float]:
     """Return the metric if all unscored samples were right, or all wrong, and 0; else the metric and its shift."""
-    in_case = _in_case(report, scorer, metric, are_right=are_right)
+    in_case = _report_if_unscored_were(report, scorer, metric, are_right=are_right)
     metric_in_case = None if in_case is None else in_case.metric(metric.name, metric.reading, metric.group)
     if metric_in_case is None:
         return metric, _worst_and_best(metric)[are_right] - metric.number
     return metric_in_case, 0.0
 
 
-def _in_case(report: Report, scorer: AnyScorer, metric: Metric, *, are_right: bool) -> Report | None:
-    """Return the report if all samples that are unscored in the metric's reading were right, or all wrong.
+def _report_if_unscored_were(report: Report, scorer: AnyScorer, metric: Metric, *, are_right: bool) -> Report | None:
+    """Return what the report would be if the unscored samples of the metric's reading were all right, or all wrong.
 
     None: the metric would not be at its bound in it, because it counts more than right and wrong samples.
     """
@@ -329,8 +329,8 @@ def _change_in_case(
     reading, change = comparison.reading, comparison.difference
     if not (before[1].is_partial or now[1].is_partial):
         return change, 0.0
-    first = _in_case(before[0], scorer, before[1], are_right=not are_right)
-    second = _in_case(now[0], scorer, now[1], are_right=are_right)
+    first = _report_if_unscored_were(before[0], scorer, before[1], are_right=not are_right)
+    second = _report_if_unscored_were(now[0], scorer, now[1], are_right=are_right)
     if first is not None and second is not None:
         in_case = scorer.compare(Side(first, reading), Side(second, reading), comparison.name, comparison.group)
         if in_case is not None:

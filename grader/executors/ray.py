@@ -101,7 +101,7 @@ class Cluster(Executor):
         self._task: Any = remote(**options, **retries)(ray_task.run)
         # At first use, this builds the image or installs the packages. `_check_node` adds the node to `_facts`.
         self._answers(self._task.remote(self._packed_settings, []), [])
-        self._identity = f"cluster:{hashlib.sha256(self._facts[0].kind.encode()).hexdigest()[:16]}"
+        self._identity = f"cluster:{hashlib.sha256(self._facts[0].environment.encode()).hexdigest()[:16]}"
         self._observer.message(f"Programs run on a Ray cluster, {self._workers} at a time")
 
     @property
@@ -160,11 +160,11 @@ class Cluster(Executor):
         if facts not in self._facts:
             self._facts.append(facts)
         first = self._facts[0]
-        if facts.kind != first.kind:
+        if facts.environment != first.environment:
             raise InfrastructureError(
                 "All nodes of a run must have the same minor version of Python inside the sandbox, and the same "
-                f"architecture: {first.kind} ({first.host}); {facts.kind} ({facts.host}). Give them the same kind of "
-                "sandbox (--sandbox), or install that Python on all."
+                f"architecture: {first.environment} ({first.host}); {facts.environment} ({facts.host}). "
+                "Give them the same kind of sandbox (--sandbox), or install that Python on all."
             )
 
     def describe(self) -> SandboxProvenance:

@@ -49,8 +49,8 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     sandbox: SandboxProvenance
 
     @property
-    def kind(self) -> str:
-        """What has to be alike on all nodes, in words."""
+    def environment(self) -> str:
+        """Python, processor and code, in words: they must be the same on all nodes."""
         return f"Python {'.'.join(self.sandbox.python.split('.')[:2])} on {self.architecture}, code {self.code}"
 
 

@@ -18,7 +18,7 @@ from grader.predictions.select import fingerprint, select, selected_part
 from grader.results import Part
 from grader.results.names import STANDARD_INPUT, stem_in
 from grader.scorers.interface import AnyRun, Run
-from grader.scorers.lookalikes import hinting
+from grader.scorers.lookalikes import suggest_other_benchmark
 
 if TYPE_CHECKING:
     from grader.observer import Observer
@@ -68,7 +68,7 @@ def read_inputs(source: Source, setup: Setup, observer: Observer, *, every_colum
     options, declared = setup.options, setup.declared
     fields = options.fields or declared.predictions
     file = source if isinstance(source, PredictionFile) else read_files(source, fields, observer=observer)
-    with hinting(declared, file, options.data):
+    with suggest_other_benchmark(declared, file, options.data):
         run_tasks = tasks_for(file, setup, every_column=every_column)
         tasks, file = run_tasks.tasks, run_tasks.file
         predictions, selection_notes = select(

@@ -137,7 +137,7 @@ class TaskImages:
                 ]
             )
         tasks = (self._tasks[qid] for qid in qids)
-        missing_ids = [task.id for task in tasks if self._images.has_cell(task) and self._images.picture(task) is None]
+        missing_ids = [task.id for task in tasks if self._images.has_cell(task) and self._images.image_of(task) is None]
         if missing_ids:
             problem = "the image that the data names does not exist, or is not an image"
             summary = f"{counted(len(missing_ids), 'task')}: {problem} (column {self._column}): {listing(missing_ids)}"
@@ -151,5 +151,5 @@ class TaskImages:
         return f"File names are relative to {self._folder.absolute()}: put the images there, or {option}"
 
     def _read_image(self, qid: str) -> bytes | None:
-        source = self._images.picture(self._tasks[qid]) if self._images is not None else None
+        source = self._images.image_of(self._tasks[qid]) if self._images is not None else None
         return source.read_bytes() if isinstance(source, Path) else source

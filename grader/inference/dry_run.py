@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.models.messages import images, wire
+from grader.models.messages import images, request_messages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ def _first_request(plan: Plan, conversation: Conversation, step: Step) -> tuple[
     request = conversation.request(step, _PlaceholderAnswers())
     # Without a server, no model need be named.
     model = {"model": name} if (name := plan.model_of(step)) else {}
-    body = {**model, "messages": wire(request.messages, with_image_data=False), **request.fields()}
+    body = {**model, "messages": request_messages(request.messages, with_image_data=False), **request.sent_settings()}
     return body, bool(images(request.messages))
 
 

@@ -53,7 +53,7 @@ def message(role: ChatRole, *parts: str | Image) -> Message:
     return Message(role=role, parts=tuple(Text(text=part) if isinstance(part, str) else part for part in parts))
 
 
-def wire(messages: tuple[Message, ...], *, with_image_data: bool = True) -> list[dict[str, Any]]:
+def request_messages(messages: tuple[Message, ...], *, with_image_data: bool = True) -> list[dict[str, Any]]:
     """Return messages in the form of a chat completion request; without image data, its size stands for it."""
     return [{"role": turn.role, "content": _content(turn, with_image_data=with_image_data)} for turn in messages]
 

@@ -13,7 +13,7 @@ import msgspec
 
 from grader.errors import InfrastructureError, UsageError
 from grader.files.compact_json import without_surrogates
-from grader.models.messages import Message, image_positions, images, plain_text, sha256, wire
+from grader.models.messages import Message, image_positions, images, plain_text, request_messages, sha256
 from grader.models.replies import NOT_A_COMPLETION, Reply, Usage, error_text, read
 from grader.wording import clean
 
@@ -81,12 +81,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     extra_settings: dict[str, Any] = {}
     """Further settings that can change the answer; they are recorded, but not sent."""
 
-    def fields(self) -> dict[str, Any]:
+    def sent_settings(self) -> dict[str, Any]:
         """Return the settings that are sent."""
         return {name: value for name, value in self.settings.items() if value is not None}
 
     def prompt(self) -> str:
-        """Return the text for the record."""
+        """Return the messages as text, for the record."""
         return plain_text(self.messages)
 
     def recorded_settings(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         positions = image_positions(self.messages)
         if any(positions):
             image_settings["image_positions"] = positions
-        return self.fields() | self.extra_settings | image_settings
+        return self.sent_settings() | self.extra_settings | image_settings
 
 
 class RequestRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -252,7 +252,7 @@ class Model:
 
     def _ask(self, request: Request) -> tuple[Reply, int]:
         """Return what came back, and the number of requests sent."""
-        messages = wire(request.messages)
+        messages = request_messages(request.messages)
         attempts, waited = 0, 0.0
         while True:
             reply, sent, retry_after = self._send(messages, self._body(request))
@@ -286,7 +286,7 @@ class Model:
 
     def _body(self, request: Request) -> dict[str, Any]:
         """Return the settings to send, as this model wants them: see `_adapt_requests`."""
-        fields = request.fields()
+        fields = request.sent_settings()
         if self.has_no_temperature:
             fields.pop("temperature", None)
         if "max_tokens" in fields:

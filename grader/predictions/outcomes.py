@@ -11,7 +11,7 @@ import msgspec
 from grader.files.json_text import quoted
 from grader.predictions.file import NOTHING
 from grader.predictions.reasoning import hide_reasoning
-from grader.predictions.server_failures import read_failure, shown
+from grader.predictions.server_failures import error_excerpt, read_failure
 from grader.wording import counted
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _filters_by_prediction(predictions: Mapping[str, list[str]], file: Predictio
 
 def _failure(text: str, ending: Ending, task: Task) -> str | None:
     if not text.strip():
-        return shown(ending.error) or None
+        return error_excerpt(ending.error) or None
     return read_failure(text, task.options.values())
 
 

@@ -46,9 +46,9 @@ class RecordedTask(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def gold(self) -> str:
-        """The letter of the gold option, named by letter, else label, text, or index from 0 (as data sets count).
+        """The letter of the gold option; if the gold answer names no option, that answer; empty without one.
 
-        It is the gold answer as it is if that names no option; empty if there is none.
+        Data sets name the option by its letter, by its label, by its text, or by its index from 0.
         """
         for gold in self.golds:
             bare = gold.strip().strip("().")

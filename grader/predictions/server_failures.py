@@ -89,7 +89,7 @@ _STATUS = re.compile(
     r"(?:overloaded|unavailable))\b",
     re.IGNORECASE,
 )
-"""A response's status, in figures or words. An answer can begin with them, too ("Bad Gateway is shown")."""
+"""A response's status, in figures or words. An answer can begin with them, too ("Bad Gateway is error_excerpt")."""
 _REMARK = re.compile(
     r"[\W_]*(?:(?:please|try|retry|wait|slow down|attempt|after \d|giving up|skipp|traceback|limit"
     rf"|for (?:url|quota)|e\.g\.|{_WORDS}).*)?",
@@ -120,7 +120,7 @@ _ERROR_PAGE = re.compile(
 
 
 def read_failure(text: str, options: Collection[str] = ()) -> str | None:
-    """Return the failure in a prediction as `shown` shows it; None if it can be a model's answer.
+    """Return the failure in a prediction as `error_excerpt` shows it; None if it can be a model's answer.
 
     `options` are the possible texts of an answer to this task. A prediction equal to one of them is always an answer.
     """
@@ -129,10 +129,10 @@ def read_failure(text: str, options: Collection[str] = ()) -> str | None:
     stripped = text.strip()
     if any(stripped.casefold() == option.strip().casefold() for option in options):
         return None
-    return shown(stripped) if any(map(_is_failure, _strip_prefixes(stripped))) else None
+    return error_excerpt(stripped) if any(map(_is_failure, _strip_prefixes(stripped))) else None
 
 
-def shown(error: str) -> str:
+def error_excerpt(error: str) -> str:
     """Return the beginning of an error's text, on one line."""
     # Its blanks may be many, such as the indents of JSON.
     line = " ".join(error.strip()[: 4 * _MAX_SHOWN_CHARS].split())

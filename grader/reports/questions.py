@@ -187,7 +187,7 @@ def _with_images(tasks: dict[str, Task], images: Images, noun: str, gaps: list[G
     image_of: dict[str, str] = {}
     missing = 0
     for qid, task in tasks.items():
-        picture = images.picture(task)
+        picture = images.image_of(task)
         if picture is None:
             if images.has_cell(task):
                 missing += 1

@@ -98,12 +98,12 @@ class Bubblewrap:
         self._limits = limits
         self._python = interpreters.interpreter_for(python)
         if requirements:
-            self._site = packages.built_folder(self._python.minor, requirements)
+            self._site = packages.built_folder(self._python.major_and_minor, requirements)
         else:
-            self._site = packages.prepare(self._python.minor, observer, self._python.path)
+            self._site = packages.prepare(self._python.major_and_minor, observer, self._python.path)
         self._code = packages.prepare_code(self._python)
         self._first_uid = random_first_uid()
-        lock = packages.lock_digest(self._python.minor) + packages.suffix(requirements)
+        lock = packages.lock_digest(self._python.major_and_minor) + packages.suffix(requirements)
         conditions = f"{packages.code_digest()}:{lock}:{self._python.version}:{platform.machine()}"
         self.identity = f"bubblewrap:{hashlib.sha256(conditions.encode()).hexdigest()[:16]}"
 

@@ -35,8 +35,8 @@ class Interpreter(msgspec.Struct, frozen=True, kw_only=True):
     """Name of the folder of this machine's shared libraries."""
 
     @property
-    def minor(self) -> tuple[int, int]:
-        """Return (3, 12)."""
+    def major_and_minor(self) -> tuple[int, int]:
+        """The version as numbers: (3, 12)."""
         major, minor = self.version.split(".")[:2]
         return int(major), int(minor)
 

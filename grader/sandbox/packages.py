@@ -126,7 +126,7 @@ def prepare_code(interpreter: Interpreter) -> Path:
 
     The installation has byte code for the grader's own Python at best.
     """
-    folder_name = f"code-{code_digest()}-py{interpreter.minor[0]}.{interpreter.minor[1]}"
+    folder_name = f"code-{code_digest()}-py{interpreter.major_and_minor[0]}.{interpreter.major_and_minor[1]}"
     target = resources.cache_folder() / folder_name
     with file_lock(resources.cache_folder() / f"{folder_name}.lock"):
         if not _is_intact(target):

@@ -78,17 +78,17 @@ def with_declared_metrics(report: Report, scorer_metrics: list[Metric]) -> list[
     if not report.samples:
         return scorer_metrics
     main_name = _main_name(report.aggregation)
-    made_of: list[tuple[list[SampleResult], MakeRow]] = []
+    to_compute: list[tuple[list[SampleResult], MakeRow]] = []
     if main_name:
-        made_of.append((report.samples, partial(_main_row, name=main_name, aggregation=report.aggregation)))
+        to_compute.append((report.samples, partial(_main_row, name=main_name, aggregation=report.aggregation)))
     sets: dict[str, list[SampleResult]] = {}
     for sample in report.samples:
         for name in _sets_of(sample):
             sets.setdefault(name, []).append(sample)
     for name, members in sets.items():
         observe = partial(_observe_sets, name=name)
-        made_of.append((members, partial(group_metric, name=f"{name}_accuracy", observe=observe)))
-    declared = [row for members, make_row in made_of for row in rows_by_group(members, make_row)]
+        to_compute.append((members, partial(group_metric, name=f"{name}_accuracy", observe=observe)))
+    declared = [row for members, make_row in to_compute for row in rows_by_group(members, make_row)]
     main_rows = [row for row in declared if row.name == main_name]
     set_rows = [row for row in declared if row.name != main_name]
     declared_names = {main_name, *(row.name for row in set_rows)}

@@ -29,7 +29,7 @@ _SHARE = 0.9
 
 
 @contextlib.contextmanager
-def hinting(declared: Benchmark, file: PredictionFile, data: Path | None) -> Iterator[None]:
+def suggest_other_benchmark(declared: Benchmark, file: PredictionFile, data: Path | None) -> Iterator[None]:
     """Add to an error about the data or the ids which other benchmark they look like."""
     try:
         yield

@@ -11,7 +11,7 @@ import pytest
 
 from grader.inference import session
 from grader.inference.options import InferOptions
-from grader.models.messages import wire
+from grader.models.messages import request_messages
 from tests.acceptance.asking import KEY, SAMPLES, VSTAR
 from tests.acceptance.command import grade
 from tests.models.server import Action, Asked, ModelServer, fail, say
@@ -26,7 +26,9 @@ def answering(benchmark: str, data: Path, predictions: Path) -> Callable[[Asked]
     for record in json.loads(predictions.read_text()):
         texts[str(record["qid"])] += record["predictions"]
     answers = {
-        (json.dumps(wire(each.steps[0].build({}))), each.steps[0].settings["seed"]): texts[each.qid][each.sample]
+        (json.dumps(request_messages(each.steps[0].build({}))), each.steps[0].settings["seed"]): texts[each.qid][
+            each.sample
+        ]
         for each in session.prepare(asked).plan.conversations
     }
     return lambda request: say(answers[json.dumps(request.body["messages"]), request.body["seed"]])

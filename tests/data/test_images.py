@@ -23,7 +23,7 @@ def images(folder: Path | None = None, **cells: object) -> tuple[dict[str, Task]
 
 
 def found_of(tasks: dict[str, Task], found: Images) -> dict[str, Picture]:
-    return {name: picture for name, task in tasks.items() if (picture := found.picture(task)) is not None}
+    return {name: picture for name, task in tasks.items() if (picture := found.image_of(task)) is not None}
 
 
 @each(
@@ -32,7 +32,7 @@ def found_of(tasks: dict[str, Task], found: Images) -> dict[str, Picture]:
 )
 def test_bytes_and_base64_are_images(cell: object) -> None:
     tasks, found = images(a=cell)
-    assert (found.picture(tasks["a"]), found.has_cell(tasks["a"]), found.is_empty) == (PNG, True, False)
+    assert (found.image_of(tasks["a"]), found.has_cell(tasks["a"]), found.is_empty) == (PNG, True, False)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_bytes_and_base64_are_images(cell: object) -> None:
 def test_what_cannot_be_found_is_no_image_and_yet_a_cell(cell: object, tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     tasks, found = images(tmp_path, a=cell)
-    assert (found.picture(tasks["a"]), found.has_cell(tasks["a"])) == (None, True)
+    assert (found.image_of(tasks["a"]), found.has_cell(tasks["a"])) == (None, True)
 
 
 def test_a_file_that_is_not_an_image_is_never_an_image(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_file_is_found_within_the_datas_folder_alone(tmp_path: Path) -> None:
     )  # fmt: skip
     there = (folder / "images" / "a.png").resolve()
     assert found_of(tasks, found) == {"a": there, "f": there}
-    assert images(None, a="images/a.png")[1].picture(tasks["a"]) is None
+    assert images(None, a="images/a.png")[1].image_of(tasks["a"]) is None
 
 
 def test_a_cell_may_name_another_row_also_over_several_and_never_in_a_circle() -> None:

@@ -243,10 +243,10 @@ def test_a_row_is_named_by_the_path_as_it_was_given_and_the_line_it_begins_on(
     monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text('qid,text\nq1,"a\nb"\n\nq2,c\n')
     rows = data.load(HUMANEVAL_V, "test", "v2", Path("./rows.csv"), ["qid"])
-    assert [rows.where(number) for number in (1, 2)] == ["rows.csv:2", "rows.csv:5"]
+    assert [rows.position_of(number) for number in (1, 2)] == ["rows.csv:2", "rows.csv:5"]
     write_parquet(Path("rows.parquet"))
     rows = data.load(HUMANEVAL_V, "test", "v2", tmp_path / "rows.parquet", ["qid"])
-    assert rows.where(2) == f"{tmp_path}/rows.parquet: row 2"
+    assert rows.position_of(2) == f"{tmp_path}/rows.parquet: row 2"
 
 
 @pytest.mark.parametrize("content", [b"PAR1", b"not parquet" * 10])

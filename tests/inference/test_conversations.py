@@ -50,7 +50,7 @@ def test_a_greedy_turn_is_asked_at_temperature_zero_unless_temperatures_are_not_
 def test_a_stop_text_of_the_users_is_recorded_because_it_is_the_one_that_is_sent() -> None:
     conversation = planned(says("?", stop="\n"), settings={"stop": "END"}).conversations[0]
     request = conversation.request(conversation.steps[0], {})
-    assert (request.fields(), request.recorded_settings()["stop"]) == ({"stop": "END"}, "END")
+    assert (request.sent_settings(), request.recorded_settings()["stop"]) == ({"stop": "END"}, "END")
 
 
 def test_an_image_at_another_place_is_another_request() -> None:

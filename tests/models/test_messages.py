@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from grader.errors import InputError
-from grader.models.messages import Image, images, message, plain_text, user, wire
+from grader.models.messages import Image, images, message, plain_text, request_messages, user
 from grader.models.prompt import load_template, render
 from tests.models.made import PIXEL
 from tests.tables import each
 
 
 def test_an_image_is_sent_as_the_bytes_it_has_and_where_it_stands() -> None:
-    (sent,) = wire((user(Image(data=PIXEL, detail="high"), "What is it?"),))
+    (sent,) = request_messages((user(Image(data=PIXEL, detail="high"), "What is it?"),))
     url = f"data:image/png;base64,{base64.b64encode(PIXEL).decode()}"
     assert sent["content"] == [
         {"type": "image_url", "image_url": {"url": url, "detail": "high"}},

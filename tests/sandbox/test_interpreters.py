@@ -43,7 +43,7 @@ def test_another_version_is_found_on_the_path_in_pyenv_and_in_uv(tmp_path: Path)
     for place in ("uv/cpython-9.9.1-linux/bin", "pyenv/versions/9.9.2/bin", "bin"):
         made = _python(tmp_path / place / "python9.9", "9.9.1")
         found = interpreters.interpreter_for("9.9")
-        assert (found.path, found.minor) == (made, (9, 9))
+        assert (found.path, found.major_and_minor) == (made, (9, 9))
 
 
 def test_what_does_not_run_or_is_another_version_is_passed_over(tmp_path: Path) -> None:

@@ -33,7 +33,8 @@ def other() -> Interpreter:
     versions = (f"3.{minor}" for minor in (10, 12, 13, 14) if minor != sys.version_info.minor)
     found = (interpreters.interpreter_for(version) for version in versions)
     return next(
-        (python for python in found if python.minor != sys.version_info[:2]), interpreters.current_interpreter()
+        (python for python in found if python.major_and_minor != sys.version_info[:2]),
+        interpreters.current_interpreter(),
     )
 
 
@@ -107,7 +108,7 @@ def test_each_content_of_a_requirements_file_has_an_image_and_a_folder_of_its_ow
 
 def byte_code(source: Path, python: Interpreter) -> Path:
     """Return the path where a Python looks for a module's byte code."""
-    tag = f"cpython-{python.minor[0]}{python.minor[1]}"
+    tag = f"cpython-{python.major_and_minor[0]}{python.major_and_minor[1]}"
     return source.parent / "__pycache__" / f"{source.stem}.{tag}.pyc"
 
 
@@ -119,10 +120,10 @@ def test_packages_are_compiled_by_the_python_that_will_run_them_once_there_is_on
     packages.prepare((3, 99), Silent())
     assert not packages.is_compiled(folder)
     for python, path in ((interpreters.current_interpreter(), None), (other, other.path)):
-        folder = site_of(cache, python.minor)
+        folder = site_of(cache, python.major_and_minor)
         if not folder.is_dir():
-            site(cache, python.minor)
-        assert packages.prepare(python.minor, Silent(), path) == folder
+            site(cache, python.major_and_minor)
+        assert packages.prepare(python.major_and_minor, Silent(), path) == folder
         assert byte_code(folder / "module.py", python).is_file()
         assert packages.is_compiled(folder)
 
@@ -152,7 +153,7 @@ def test_a_change_in_a_subfolder_changes_the_digest_and_reaches_both_backends(
     assert all(one != another for one, another in zip(before, now, strict=True))
     assert (now[2] / "grade_sandbox/judging/asking.py").read_text().endswith("CHANGED = True\n")
     with tempfile.TemporaryFile() as context:
-        image._write_context(context, site(cache, other.minor))
+        image._write_context(context, site(cache, other.major_and_minor))
         context.seek(0)
         with tarfile.open(fileobj=context) as archive:
             file = archive.extractfile("runner/grade_sandbox/judging/asking.py")
@@ -179,18 +180,18 @@ def test_code_and_packages_that_lost_a_file_are_made_again(
     folder = packages.prepare_code(other)
     damage(folder / "grade_sandbox/judging/asking.py")
     assert (packages.prepare_code(other) / "grade_sandbox/judging/asking.py").read_text()
-    folder = site(cache, other.minor)
+    folder = site(cache, other.major_and_minor)
     installed: list[Path] = []
     monkeypatch.setattr(packages, "_install", lambda target, *_: installed.append(target))
-    packages.prepare(other.minor, Silent(), other.path)
+    packages.prepare(other.major_and_minor, Silent(), other.path)
     assert installed == []
     damage(folder / "module.py")
-    packages.prepare(other.minor, Silent(), other.path)
+    packages.prepare(other.major_and_minor, Silent(), other.path)
     assert installed == [folder]
 
 
 def test_cleaning_removes_packages_and_code(cache: Path, other: Interpreter) -> None:
-    made = [site(cache, other.minor), packages.prepare_code(other)]
+    made = [site(cache, other.major_and_minor), packages.prepare_code(other)]
     assert set(packages.clean()) == {folder.name for folder in made}
     assert not any(cache.glob("site-*"))
     assert not any(cache.glob("code-*"))

@@ -8,7 +8,7 @@ import pytest
 from grader.errors import InputError
 from grader.predictions.read import read_predictions
 from grader.scorers import declarations
-from grader.scorers.lookalikes import hinting
+from grader.scorers.lookalikes import suggest_other_benchmark
 
 DATA = {
     "humaneval": "tasks.jsonl",
@@ -22,7 +22,7 @@ DATA = {
 def said(declared: str, predictions: Path, data: Path | None) -> str:
     """What an error becomes where the files are those of another benchmark than the declared one."""
     file = read_predictions(predictions)
-    with pytest.raises(InputError) as caught, hinting(declarations.load(declared), file, data):
+    with pytest.raises(InputError) as caught, suggest_other_benchmark(declarations.load(declared), file, data):
         raise InputError(["wrong"])
     return str(caught.value)
 

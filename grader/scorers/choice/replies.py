@@ -65,7 +65,7 @@ def read_replies(
     for item in items:
         options = tuple(item.options.items())
         several = len(item.gold or "") > 1
-        for number, text in enumerate(progress.over(item.id, predictions[item.id])):
+        for number, text in enumerate(progress.count(item.id, predictions[item.id])):
             output = full_outputs.get((item.id, number), text)
             key = (text, output, options, item.text, item.broken, several)
             if key not in cache and item.broken:
@@ -108,8 +108,8 @@ class _Progress:
         if self._is_shown:
             observer.phase("reading answers (MB)", total >> 20)
 
-    def over(self, qid: str, texts: Iterable[str]) -> Iterator[str]:
-        """Yield a question's replies. One that takes long by itself is announced; each is counted when it was read."""
+    def count(self, qid: str, texts: Iterable[str]) -> Iterator[str]:
+        """Yield a question's replies, and count each when it was read. One that takes long by itself is announced."""
         for text in texts:
             if len(text) >= LARGE:
                 size = f"{len(text) >> 20} MB (question {qid})"

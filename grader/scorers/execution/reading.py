@@ -288,7 +288,7 @@ def _call_statistics(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
 
     A sample that has no comparable answers counts as one without a right answer to any call of its task.
     """
-    for verdict in _programs_by_weight(verdicts):
+    for verdict in _verdicts_confirmed_first(verdicts):
         judgement = verdict.judgement
         if judgement is not None and judgement.likeness is not None and judgement.likeness.calls is not None:
             return judgement.likeness.calls
@@ -297,16 +297,16 @@ def _call_statistics(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
 
 def assertion_results(verdicts: Verdicts) -> list[bool]:
     """Return whether each assertion holds, of a program that fails; empty if that was not requested or is not known."""
-    programs = _programs_by_weight(verdicts)
-    if any(map(_is_confirmed, programs)):
+    by_program = _verdicts_confirmed_first(verdicts)
+    if any(map(_is_confirmed, by_program)):
         return []
-    return next((v.judgement.right for v in programs if v.judgement is not None and v.judgement.right), [])
+    return next((v.judgement.right for v in by_program if v.judgement is not None and v.judgement.right), [])
 
 
-def _programs_by_weight(verdicts: Verdicts) -> list[Verdict]:
-    """Return the verdicts on a sample's programs: on a confirmed one, if any, then on the careful one."""
-    programs = [verdicts.recovered_completion or Verdict(), verdicts.completion]
-    return sorted(programs, key=_is_confirmed, reverse=True)
+def _verdicts_confirmed_first(verdicts: Verdicts) -> list[Verdict]:
+    """Return the verdicts on a sample's programs: a confirmed one first, else that of the recovered program."""
+    in_order = [verdicts.recovered_completion or Verdict(), verdicts.completion]
+    return sorted(in_order, key=_is_confirmed, reverse=True)
 
 
 def _line_number(text: str) -> int:

@@ -137,7 +137,9 @@ def data_path(benchmark: MrBenBenchmark, split: str, data: Path | None) -> Path:
     fetched = download.fetched_path(benchmark, split)
     if fetched is not None:
         return fetched
-    advice = f"Get it with `grade fetch {benchmark.reference}`, or give" if download.has_address(declared) else "Give"
+    advice = (
+        f"Get it with `grade fetch {benchmark.id_or_folder}`, or give" if download.has_address(declared) else "Give"
+    )
     raise DataUnavailableError(
         f"The data of {benchmark.id} is not here. {advice} the folder of its subject files "
         f"({', '.join(f'{name}.json' for name in benchmark.subjects[:3])}, ...) with --data FOLDER."

@@ -248,7 +248,8 @@ class Answerer:
                 self._program.note_class(target, value)
             self._program.forget_function(value)
         except process.TimeoutException:
-            # The program did not catch it, so it would not catch it officially either.
+            # The time is up, and the signal's handler has sent the answers so far. A program that catches this
+            # exception goes on instead, as it does officially.
             os._exit(0)
         except (Exception, SystemExit) as error:
             outcome, value = RAISED, _without_frames(error)

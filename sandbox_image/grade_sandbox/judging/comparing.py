@@ -145,7 +145,7 @@ class Comparison:
     def _facts_of_reference(self) -> dict[str, Any]:
         """Return how the reference's runs differ, and whether it returns, prints and changes nothing."""
         expected = [self._parse_answer(pair["expected"]) for pair in self._pairs]
-        runs = [self._runs(pair, answer) for pair, answer in zip(self._pairs, expected, strict=True)]
+        runs = [self._reference_answers(pair, answer) for pair, answer in zip(self._pairs, expected, strict=True)]
         facts = {"varies": varying.varies(runs), "is_unordered": varying.has_other_order(runs)}
         if self._with_arguments:
             pairs = zip(self._pairs, expected, strict=True)
@@ -155,8 +155,8 @@ class Comparison:
     def _parse_answer(self, text: str) -> Any:
         return parse_answer(text, with_arguments=self._with_arguments) if self._is_function else text
 
-    def _runs(self, pair: Pair, expected: Any) -> list[Any]:
-        """Return what the reference answered in each run, but for values that cannot be compared."""
+    def _reference_answers(self, pair: Pair, expected: Any) -> list[Any]:
+        """Return the reference's answers in all runs, without those that cannot be compared."""
         others = map(self._parse_answer, pair.get("runs", ()))
         return [expected, *(other for other in others if not isinstance(other, Opaque) or isinstance(other, Large))]
 
@@ -173,7 +173,9 @@ class Comparison:
                 return Verdicts(official, _are_effects_alike(expected, answer))
             official, careful = self._compare_pair(pair, expected, answer)
             if not careful and "runs" in pair and not self._is_reference:
-                careful = varying.is_like(self._runs(pair, expected), answer, is_unordered=self._is_unordered)
+                careful = varying.is_like(
+                    self._reference_answers(pair, expected), answer, is_unordered=self._is_unordered
+                )
         except CheckerError:
             raise
         except BaseException:  # A hostile value can raise anything where it is compared.

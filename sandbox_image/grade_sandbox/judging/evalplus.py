@@ -58,7 +58,7 @@ class EvalPlus:
         if is_same and hasattr(answer, "shape"):
             self._is_broadcast = _shape(answer) != _shape(expected)
         if self._is_mbpp:
-            is_same = self._special(arguments, expected, answer, is_same=is_same)
+            is_same = self._apply_mbpp_exception(arguments, expected, answer, is_same=is_same)
         elif self._is_root_finding:
             return abs(_polynomial(arguments[0], answer)) <= self._tolerance
         if self._tolerance == 0 and _is_floats(expected):
@@ -72,7 +72,7 @@ class EvalPlus:
         self._is_broadcast = _shape(answer) != _shape(expected)
         return bool(numpy.allclose(answer, expected, rtol=RELATIVE_TOLERANCE, atol=self._tolerance))
 
-    def _special(self, arguments: Sequence[Any], expected: Any, answer: Any, *, is_same: bool) -> bool:
+    def _apply_mbpp_exception(self, arguments: Sequence[Any], expected: Any, answer: Any, *, is_same: bool) -> bool:
         """Follow EvalPlus' exceptions for tasks of MBPP; for `_NOT_NONE`, `expected` says whether it was not None."""
         name = self._function
         if name in _AS_SETS:

@@ -217,7 +217,7 @@ class TimeSpent(NamedTuple):
 
     @property
     def awake(self) -> float:
-        """Time that passed although the machine would have let it run: it worked, or slept."""
+        """Wall time without the wait for a core: in it the program worked, or slept."""
         return self.wall - self.waited
 
     def since(self, begin: TimeSpent) -> TimeSpent:

@@ -165,7 +165,10 @@ class OutputComparer:
         return numbers
 
     def _compare_options(self, qid: str, expected: ExpectedAnswers, *, is_reference: bool) -> Compare:
-        """Return how answers, or those of the solution itself (`is_reference`), are compared; still without pairs."""
+        """Return the options of a comparison, without the pairs to compare.
+
+        `is_reference`: the answers are those of the reference solution itself.
+        """
         cases = cases_of_task(self._tasks[qid])
         comparisons = comparison_names.VALUES if cases.function else self._comparisons
         compare: Compare = {"function": cases.function, "rules": comparisons, "pairs": []}
