@@ -26,8 +26,7 @@ from grader.scorers.places import (
 )
 
 if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from grader.scorers.own_words import OwnWords
 
@@ -67,7 +66,7 @@ def settle(
     `must_match_question`: whether the words before an answer must show that it is to this question. Letters need that:
     answers to other questions are the same letters.
     """
-    withdrawn_end = end_of_withdrawn_part(reply.lower)
+    withdrawn_end = _end_of_withdrawn_part(reply.lower)
     current_claims = [claim for claim in claims(reply) if claim.outer_span[1] > withdrawn_end]
     conclusions = concluding_sentences(reply)
     strong_claims = [claim for claim in current_claims if claim.form in _STRONG]
@@ -115,31 +114,15 @@ def settle_fields(
 ) -> Settled[Value] | None:
     """Return the claim of a review's field that counts; None if no claim has a value.
 
-    1. Claims of the field before a withdrawal do not count, if others follow it.
-    2. If the last claim has none, but must have one (`_needs_value`), the field says nothing: its value is None.
-    3. If the last claim with a value is withdrawn behind it, the prose behind the withdrawal counts.
-    4. Else this claim counts; without one, the prose.
+    If the last claim has none, but must have one (`_needs_value`), the field says nothing: its value is None. Else the
+    last claim with a value counts; without one, the prose.
     """
-    with_value, failed_claim = _strong_with_value(reply, _after_withdrawal(reply, field_claims), read_value)
+    with_value, failed_claim = _strong_with_value(reply, field_claims, read_value)
     if failed_claim is not None:
         return Settled(failed_claim, None)
     if not with_value:
         return _settle_prose(reply, 0, read_value, is_same_value)
-    withdrawn_end = end_of_withdrawn_part(reply.lower)
-    if withdrawn_end > with_value[-1].claim.start:
-        for claim in body(reply):
-            if (content := read_value(claim._replace(start=withdrawn_end))) is not None:
-                return Settled(claim, content)
     return _last(reply, with_value, is_same_value)
-
-
-def _after_withdrawal(reply: OwnWords, field_claims: list[Claim]) -> list[Claim]:
-    """Return the claims behind the last withdrawal that has another claim behind it; without one, all."""
-    if not field_claims:
-        return []
-    first, last = field_claims[0], field_claims[-1]
-    withdrawal = _last_match(wordings.WITHDRAWS.finditer(reply.lower, first.start, last.outer_span[0]))
-    return [claim for claim in field_claims if withdrawal is None or claim.start >= withdrawal.start()]
 
 
 def _start_behind_declaration(reply: OwnWords, declaration: Claim) -> int:
@@ -299,11 +282,7 @@ def _replaces(reply: OwnWords, last: Claim, earlier: Claim) -> bool:
     return _is_reasoning(between)
 
 
-def end_of_withdrawn_part(lower: str) -> int:
+def _end_of_withdrawn_part(lower: str) -> int:
     """Return the position up to which answers are withdrawn; 0 if none is."""
-    withdrawal = _last_match(wordings.WITHDRAWS.finditer(lower))
+    withdrawal = next(iter(deque(wordings.WITHDRAWS.finditer(lower), 1)), None)
     return withdrawal.start() + 1 if withdrawal else 0  # its words begin behind the mark that ends what is withdrawn
-
-
-def _last_match(matches: Iterator[re.Match[str]]) -> re.Match[str] | None:
-    return next(iter(deque(matches, 1)), None)

@@ -3,12 +3,11 @@
 `places` finds the fields; here is what their claims say. Decisions that matter for the metrics:
 
 - "partially correct" and "not fully correct" are `incorrect`: a solution is correct as a whole or not at all;
-- a verdict that says both right and wrong is `incorrect` if a step is named, else it is not read; "mostly correct" is
-  `correct` if the step is N/A;
+- a verdict that says both right and wrong, or doubts ("mostly correct"), is none;
 - a named first error step without a verdict means `incorrect`; a bare N/A means nothing.
 
-In 851 published replies, "correct", "incorrect" or "wrong" under a heading decides every verdict. Other wordings are
-those of public reports, or keep a doubt or a repaired solution from being a verdict.
+In 832 published replies, "correct", "incorrect" or "wrong" under a heading decides every verdict. Other wordings are
+those of public reports.
 """
 
 from __future__ import annotations
@@ -77,21 +76,8 @@ def careful_decision(text: str) -> Literal["correct", "wrong"] | None:
 
 # --- what a claim says -----------------------------------------------------------------------------------------------
 
-_SUBJECT = Pattern(
-    r"\b(?:(?:solution|code|program|implementation|function)(?: \w{1,20}){0,3}?|all (?:(?:of )?the )?steps) "
-    r"(?:(?:is|was|are|were)(?=\b|n't)|(?=(?:has|have|contains?|does|do)\b))"
-)
-_NO_FAULT = Pattern(r"\W*(?:i |there |we )?(?:found |find |see |are |were )?(?=no (?:errors?|mistakes?)\b)")
-_CLAUSE_END = Pattern(
-    r"[\s\"')]*+(?:(?:(?:were|was) \w+ ?)?(?:\bin the (?:solution|code|program|steps))?\W*$|[.,:(-]"
-    r"|(?:because|since|as|due|overall|in fact)\b)"
-)
-_REPAIRED = Pattern(
-    r"\b(?:with (?:this|that|these|those|the)|after|once|when|if|would|then|now|otherwise|fix\w*|repair\w*|"
-    r"correct(?:ed|ing|ions?)|revis\w+|rectif\w+|amend\w*|modif\w+|chang\w+|new|rest of|whether|remain\w+|"
-    r"other)\b[^.!?\n]*$"
-)
-"""Words before a sentence that is about the repaired solution, or about the rest of it."""
+_SUBJECT = Pattern(r"\b(?:solution|code|program|all (?:(?:of )?the )?steps)\b|\bno (?:errors?|mistakes?)\b")
+_CLAUSE_END = Pattern(r"\W*(?:were found ?)?(?:\bin the \w+)?\W*$|\W*[.,:(]|\W*\b(?:because|since|as)\b")
 
 
 def _first_lines(reply: OwnWords, claim: Claim) -> Iterator[tuple[int, str]]:
@@ -130,33 +116,20 @@ def _verdict(reply: OwnWords, claim: Claim, *, reads_prose: bool = True) -> Stan
 
 
 def _verdict_in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
-    """Return what sentences such as "the solution is incorrect because ..." say; "mixed" if they contradict."""
+    """Return what sentences such as "the solution is incorrect because ..." say; unsure if they contradict.
+
+    A sentence must begin with its subject: "with this change, the solution is correct" is about another solution.
+    """
     stances: list[Stance] = []
     for start, end in reply.sentences:
-        if end <= claim.start:
-            continue
-        sentence_start = max(start, claim.start)
-        sentence = reply.unmarked_lower[sentence_start:end]
-        subject = _SUBJECT.search(sentence) or _NO_FAULT.match(sentence)
-        if subject is None or _REPAIRED.search(sentence, 0, subject.start()):
-            continue
-        statement = stance(sentence[subject.end() :])
-        if statement is None or not statement.is_leading or statement.says not in ("right", "wrong"):
-            continue
-        if _CLAUSE_END.match(sentence, subject.end() + statement.end):
-            offset = sentence_start + subject.end()
-            stances.append(statement._replace(start=offset + statement.start, end=offset + statement.end))
+        first = max(start, claim.start)
+        sentence = reply.unmarked_lower[first:end]
+        statement = stance(sentence) if _SUBJECT.search(sentence) else None
+        if statement and statement.is_leading and _CLAUSE_END.match(sentence, statement.end):
+            stances.append(statement._replace(start=first + statement.start, end=first + statement.end))
     if len({statement.says for statement in stances}) > 1:
-        return stances[-1]._replace(says="mixed")
+        return stances[-1]._replace(says="unsure")
     return stances[-1] if stances else None
-
-
-def _sentences_without_praise(reply: OwnWords, claim: Claim) -> str:
-    """Return the sentences of a claim, without those that call something right: the steps in them have no error."""
-    sentences = (
-        reply.unmarked_lower[max(start, claim.start) : end] for start, end in reply.sentences if end > claim.start
-    )
-    return "\n".join(text for text in sentences if (statement := stance(text)) is None or statement.says != "right")
 
 
 def _step(reply: OwnWords, raw_text: str, program: str | None, claim: Claim, *, reads_prose: bool) -> str | None:
@@ -165,7 +138,7 @@ def _step(reply: OwnWords, raw_text: str, program: str | None, claim: Claim, *, 
     With `reads_prose`, all sentences (`body`) are read, too, but not of a program: their numbers can be those of lines.
     """
     if claim.form == "body" and reads_prose and program is None:
-        return step_in_prose(_sentences_without_praise(reply, claim))
+        return step_in_prose(reply.unmarked_lower[claim.start : claim.end])
     if claim.form != "declaration":
         return None
     if program is not None:
@@ -195,27 +168,15 @@ def _claim_text(reply: OwnWords, raw_text: str, claim: Claim) -> str:
 
 
 def _verdict_with_step(verdict: Settled[Stance] | None, step: str | None) -> tuple[Correctness | None, str, str]:
-    """Return the verdict, its rule, and why there is none.
-
-    If there is no verdict, or its heading has none that can be read, a named step says that there is a mistake.
-    """
-    names_step = step is not None and step != NOT_APPLICABLE
-    if verdict is None or verdict.value is None:
-        return ("incorrect", _IMPLIED, "") if names_step else (None, "no verdict", _UNSAID)
-    if verdict.is_contradicted:
+    """Return the verdict, its rule, and why there is none. Without one, a named step says that there is a mistake."""
+    if verdict is not None and verdict.is_contradicted:
         return None, "several verdicts", "the verdicts contradict each other"
-    says = verdict.value.says
-    if says in ("right", "wrong"):
+    says = verdict.value.says if verdict and verdict.value else None
+    if verdict is not None and says in ("right", "wrong"):
         rule = "heading" if verdict.claim.form == "declaration" else "sentence"
         return ("correct" if says == "right" else "incorrect"), rule, ""
-    if says == "doubt":
-        return None, "undecided", "the response says that it cannot tell"
-    if names_step:
-        return "incorrect", "hedged, a step is named", ""
-    is_correct = says == "hedged" and step == NOT_APPLICABLE
-    return ("correct", "hedged, no step is named", "") if is_correct else (None, "hedged", _BOTH)
-
-
-_IMPLIED = "implied by the step"
-_UNSAID = "no heading and no sentence gives a verdict"
-_BOTH = "right and wrong in one verdict"
+    if step is not None and step != NOT_APPLICABLE:
+        return "incorrect", "implied by the step", ""
+    if says == "unsure":
+        return None, "undecided", "the verdict says both right and wrong, or doubts"
+    return None, "no verdict", "no heading and no sentence gives a verdict"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from grader.scorers.mr_ben.stance import WITHDRAWN, WORD
+from grader.scorers.mr_ben.stance import WORD
 from grader.scorers.numbers import WORDS
 from grader.scorers.patterns import Pattern
 
@@ -20,36 +20,23 @@ _NUMERAL = Pattern(
     r"|(?<=第)[一-十](?=步)"
 )
 NO_STEP = Pattern(
-    r"[\W_]*(?:n\s?[/.\\]?\s?a\b|none\b|null\b|nil\b|not applicable\b|no\b(?!\W*\d)|nothing\b"
-    r"|there (?:is|are|were|was) no\b|all (?:the )?steps (?:are|were)\b|无|没有|不适用)"
+    r"[\W_]*(?:n\s?/?\s?a\b|none\b|null\b|not applicable\b|no\b(?!\W*\d)|there (?:is|are) no\b"
+    r"|all (?:the )?steps are\b|无|没有)"
 )
 _STEP = Pattern(
-    r"(?:\bsteps?\W{0,4}|步骤\W{0,4}|第\s*)(\d{1,4})(?:st|nd|rd|th)?(?![a-z0-9])"
-    r"|\b(\d{1,4})(?:st|nd|rd|th)?[ -]step\b(?!\s+(?:with|that|where|in|to|contain))"
+    r"(?:\bsteps?\W{0,4}|第\s*)(\d{1,4})(?![a-z0-9])|\b(\d{1,4})(?:st|nd|rd|th)?[ -]step\b"
+    r"|^[\W_]*(?:boxed\W)?(\d{1,3})(?=\s*(?:$|[^\w\s.]|\.(?!\d)))"
 )
-_NUMBER = Pattern(
-    r"\W*?(?:boxed\W)?(?<![\d.])(\d{1,3})(?:st|nd|rd|th)?(?![\d.]*\d)(?!,\d{3})"
-    r"(?=[\W_]*$|\s*[.):;,\]|]|\s+(?:[-(]|and\b|&|or\b))"
-)
-_SECOND_STEP = Pattern(
-    r"\W{0,4}?(,|&|/|\band\b|\bor\b)\s*(?:or\s+)?(?:steps?\s*)?#?(\d{1,4})(?=\W*$|\s*[.;:)\]&]|\s+(?:and|or|are|is)\b)"
-)
-_FINE_AFTER = Pattern(
-    r"(?:\W{0,3}(?:to |and )?\d{1,4})?\W{0,3}\s*(?:is|was|are|were|seems|looks)\s+(?:also\s+|all\s+)?"
-    r"(?:correct|fine|right|valid|ok)\b"
-)
+_NOT_NAMED = Pattern(r"\W{0,4}(?:\bor\b|/)\s*(?:steps?\s*)?#?\d|\W*(?:is|was|are) (?:correct|right|fine)\b")
+"""Behind a step: another one to choose from, or that it has no error."""
 _LEAD_IN = frozenset(
     WORD.findall(
-        "the first error occurs occurred is in at appears appear incorrect wrong mistake found lies starts begins with "
-        "begin it was on of original solution happens happened erroneous step made boxed text located"
+        "the first error occurs is in at appears incorrect wrong mistake found lies starts it of original solution"
     )
 )
-_FIRST_ERROR_IN_STEP = Pattern(
-    r"\b(?:error|mistake|flaw|(?:incorrect|wrong) step)\b[^.\n]{0,60}?\bstep\s*#?(\d{1,4})\b"
-)
 _WRONG_STEP = Pattern(
-    r"\bstep\s*#?(\d{1,4})\s+(?:(?:is|was)\s+(?:\w{1,16}ly\s+)?(?:incorrect|wrong|flawed|erroneous)|"
-    r"(?:contains|has) an? (?:error|mistake))\b"
+    r"(?<!no )\b(?:error|mistake|(?:incorrect|wrong) step)\b[^.\n]{0,60}?\bstep #?(\d{1,4})\b"
+    r"|\bstep #?(\d{1,4}) (?:(?:is|was) (?:incorrect|wrong)|(?:contains|has) an? (?:error|mistake))\b"
 )
 
 
@@ -61,44 +48,27 @@ def step_number(digits: str) -> str:
 def step_in_line(line: str) -> str | None:
     """Read one lower-case line that names a step: "step 3: ...", "3.", "the third step", "n/a", "第三步".
 
-    In this order: no step; a number that begins the line; the last step, if the first is withdrawn; the first one, if
-    only words such as "the error is in" are before it. "Not step 2" and "step 2 is correct" name no step.
+    The first step counts, if only words such as "the error is in" stand before it. "Not step 2", "step 2 is correct"
+    and "step 3 or 4" name no step.
     """
     if NO_STEP.match(line):
         return NOT_APPLICABLE
     line = _NUMERAL.sub(lambda m: _NUMERALS.get(m[0], m[0]), line)
-    if number := _NUMBER.match(line):
-        return _first_of_several(number, line)
-    steps = [match for match in _STEP.finditer(line) if not _FINE_AFTER.match(line, match.end())]
-    if not steps:
+    step = _STEP.search(line)
+    if step is None or _NOT_NAMED.match(line, step.end()):
         return None
-    if len(steps) > 1 and WITHDRAWN.search(line, steps[0].end(), steps[-1].start()):
-        return _number(steps[-1])
-    begins_line = _LEAD_IN.issuperset(WORD.findall(line, 0, steps[0].start()))
-    return _first_of_several(steps[0], line) if begins_line else None
+    return _number(step) if _LEAD_IN.issuperset(WORD.findall(line, 0, step.start())) else None
 
 
 def step_in_prose(text: str) -> str | None:
-    """Return the step in which a lower-case text without headings finds the first error, else the first wrong step."""
-    first_errors = set(map(_number, _FIRST_ERROR_IN_STEP.finditer(text)))
-    if len(first_errors) == 1:
-        return first_errors.pop()
-    return next(map(_number, _WRONG_STEP.finditer(text)), None)
+    """Return the first step that a lower-case text without headings calls wrong."""
+    step = _WRONG_STEP.search(text)
+    return _number(step) if step else None
 
 
 def _number(match: re.Match[str]) -> str:
     """Return the number in whichever group of a pattern has one."""
     return step_number(next(filter(None, match.groups())))
-
-
-def _first_of_several(first: re.Match[str], line: str) -> str | None:
-    """Return the first of "3 and 4"; None for "3 or 4" and for steps in descending order."""
-    number = _number(first)
-    second = _SECOND_STEP.match(line, first.end())
-    if second is None or step_number(second[2]) == number:
-        return number
-    are_alternatives = second[1] in ("or", "/")
-    return None if are_alternatives or int(second[2]) < int(number) else number
 
 
 def without_whitespace(line: str) -> str:

@@ -38,7 +38,7 @@ def official_by_expressions(text: str) -> str:
         ("**Final Decision**\nWrong", PARSING_ERROR, False, "wrong"),
         ("The decision is Correct", PARSING_ERROR, False, "correct"),
         ("<think>Final Decision: Wrong</think>Final Decision: Correct", PARSING_ERROR, False, "correct"),
-        ("Final Decision: Correct\nOn reflection:\nFinal Decision: Wrong", PARSING_ERROR, False, "wrong"),
+        ("Final Decision: Correct\nFinal Decision: Wrong", PARSING_ERROR, False, None),
         ('{"reasoning": "...", "final_decision": "wrong"}', PARSING_ERROR, False, "wrong"),
         ("**3. Final Decision:** ~~Wrong~~ Correct", PARSING_ERROR, False, "correct"),
         ("The student is on the correct track.", PARSING_ERROR, False, None),
