@@ -89,22 +89,14 @@ def _print_result(result: Result, run_options: InferOptions, *, quiet: bool) -> 
             say(f"The earlier file is kept as {path}")
     for stage, count in summary.truncated.items():
         say(_truncation_warning(stage, count))
-    if written.identical:
-        say(
-            f"Note: {written.identical} samples are identical to another sample of their task, at a temperature above "
-            "0: the server may ignore `seed`, or answer from a cache."
-        )
     if result.stopped:
-        say(f"error: the run stopped: {result.stopped}{_refused_setting_hint(result.stopped)}")
+        say(f"error: the run stopped: {result.stopped}")
     if summary.missing:
         _print_missing(result, run_options)
     elif not quiet:
         say(f"{summary.done} samples, {summary.usage.total:,} tokens.")
-    if written.predictions and not quiet:
-        say(
-            f"Wrote {run_options.output} ({written.predictions} predictions); "
-            f"requests and replies are in {run_options.log}"
-        )
+    if written and not quiet:
+        say(f"Wrote {run_options.output} ({written} predictions); requests and replies are in {run_options.log}")
 
 
 def _truncation_warning(stage: str, count: int) -> str:
@@ -132,18 +124,6 @@ def _print_missing(result: Result, run_options: InferOptions) -> None:
         f"error: {len(summary.missing):,} of {counted(summary.samples, 'sample')} {verb} missing: "
         f"{counted(len(failed), 'request')} failed{unfinished_note}. The same command asks only for these."
     )
-
-
-def _refused_setting_hint(reason: str) -> str:
-    """Name the option that leaves a setting out of the request, if the server seems to refuse that setting."""
-    lower_case = reason.lower()
-    if not any(word in lower_case for word in ("support", "not permitted", "forbidden", "unknown", "unrecognized")):
-        return ""
-    setting = next((name for name in ("temperature", "top_p", "max_tokens", "seed") if name in lower_case), None)
-    if setting is None:
-        return ""
-    option = "--temperature none" if setting == "temperature" else f"--gen-kwargs {setting}=none"
-    return f". `{option}` leaves it out"
 
 
 def _grade_output(context: click.Context, values: dict[str, Any]) -> int:

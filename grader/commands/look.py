@@ -25,16 +25,11 @@ if TYPE_CHECKING:
 
 
 @click.command("list", short_help="List the benchmarks, their splits and protocols.")
-@click.argument("names", nargs=-1, metavar="")
-def list_command(names: tuple[str, ...]) -> None:
+def list_command() -> None:
     """List the benchmarks, their splits and protocols."""
     from grader.commands.console import fit_to_stream, terminal_width
     from grader.scorers import registry
 
-    if names:
-        raise UsageError(
-            f"`grade list` lists all benchmarks. To see the settings and the ids of one, run `grade show {names[0]}`."
-        )
     width = terminal_width(sys.stdout) if sys.stdout.isatty() else UNLIMITED_WIDTH
     click.echo(_benchmarks_table(width).strip("\n"))
     click.echo(fit_to_stream("\nThe first split and protocol of a benchmark are its defaults.", sys.stdout))

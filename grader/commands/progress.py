@@ -12,8 +12,6 @@ LINE_SECONDS = 10.0
 """Minimum time between two progress lines in a log."""
 ESTIMATED_FROM = 0.05
 """Share of the steps that must be done before the time left is estimated."""
-SLOW_SECONDS = 2.0
-"""Time without a step after which the text beside a bar says what is waited for."""
 
 
 class Lines:
@@ -78,28 +76,6 @@ class Lines:
         return f", {seconds / self._done * (self._total - self._done):.0f} s left"
 
 
-class BarText:
-    """The text beside a bar: the share of successes, and, after some time without a step, what is waited for."""
-
-    def __init__(self, total: int | None) -> None:
-        self._total = total
-        self._done = self._passed = 0
-        self._last_step = time.monotonic()
-
-    def advance(self, steps: int, passed: int) -> None:
-        """Count the steps."""
-        self._done += steps
-        self._passed += passed
-        self._last_step = time.monotonic()
-
-    def __str__(self) -> str:
-        rate = _rate(self._passed, self._done)
-        if self._total is None or time.monotonic() - self._last_step < SLOW_SECONDS:
-            return rate
-        waiting = "waiting for slow ones" if self._done else "waiting for the first one"
-        return f"{rate}, {waiting}" if rate else waiting
-
-
 class Bar:
     """Messages above a progress bar on a terminal, which is removed at the end."""
 
@@ -109,7 +85,7 @@ class Bar:
 
         self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
         self._task: Any = None
-        self._text = BarText(total=None)
+        self._done = self._passed = 0
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -128,13 +104,14 @@ class Bar:
         """Begin a phase of `total` steps (None: unknown)."""
         if self._task is not None:
             self._progress.remove_task(self._task)
-        self._text = BarText(total)
-        self._task = self._progress.add_task(name, total=total, detail=self._text)
+        self._done = self._passed = 0
+        self._task = self._progress.add_task(name, total=total, rate="")
 
     def advance(self, steps: int = 1, *, passed: int = 0) -> None:
         """Move the bar."""
-        self._text.advance(steps, passed)
-        self._progress.update(self._task, advance=steps)
+        self._done += steps
+        self._passed += passed
+        self._progress.update(self._task, advance=steps, rate=_rate(self._passed, self._done))
 
 
 def _rate(passed: int, done: int) -> str:
@@ -148,5 +125,5 @@ def progress_reporter(*, quiet: bool) -> Bar | Lines:
         return Lines(quiet=quiet)
     from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = "{task.description}", BarColumn(), MofNCompleteColumn(), "{task.fields[detail]}"
+    columns = "{task.description}", BarColumn(), MofNCompleteColumn(), "{task.fields[rate]}"
     return Bar(*columns, TimeElapsedColumn(), TimeRemainingColumn())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
-MARKS = {"\t": "tab", ",": "comma"}
+MARKS = {"\t": "tab", ",": "comma", ";": "semicolon"}
 """What separates cells."""
 
 

@@ -10,7 +10,6 @@ import msgspec
 
 from grader.files.replacing import replacing
 from grader.models.replies import Usage
-from grader.predictions.merging import LONG_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,43 +20,30 @@ if TYPE_CHECKING:
     from grader.models.model import RequestRecord
 
 
-class OutputSummary(msgspec.Struct, kw_only=True):
-    """What is in a prediction file."""
+def write(path: Path, plan: Plan, log: Log) -> int:
+    """Write the prediction file in one step (JSON Lines for `.jsonl`), task by task; return its number of predictions.
 
-    predictions: int = 0
-    identical: int = 0
-    """Number of samples at a temperature above 0 that are identical to an earlier sample of their task."""
-
-
-def write(path: Path, plan: Plan, log: Log) -> OutputSummary:
-    """Write the prediction file in one step (JSON Lines for `.jsonl`), task by task.
-
-    If there are no predictions, nothing is written. Raises OSError.
+    If there are none, nothing is written. Raises OSError.
     """
-    written = OutputSummary()
     complete = [conversation for conversation in plan.conversations if not log.missing(conversation)]
     if not complete:
-        return written
+        return 0
     is_lines = path.suffix == ".jsonl"
     with replacing(path) as file:
         separator = b"" if is_lines else b"[\n"
         for _, conversations in groupby(complete, key=lambda conversation: conversation.qid):
-            for record in _records(list(conversations), plan, log, written):
+            for record in _records(list(conversations), plan, log):
                 file.write(separator + msgspec.json.encode(record))
                 separator = b"\n" if is_lines else b",\n"
         file.write(b"\n" if is_lines else b"\n]\n")
-    return written
+    return len(complete)
 
 
-def _records(
-    conversations: list[Conversation], plan: Plan, log: Log, written: OutputSummary
-) -> Iterator[dict[str, Any]]:
-    """Yield one record of a task's samples, or one per sample if their prompts differ; count them in `written`."""
+def _records(conversations: list[Conversation], plan: Plan, log: Log) -> Iterator[dict[str, Any]]:
+    """Yield one record of a task's samples, or one per sample if their prompts differ."""
     last_steps = [conversation.steps[-1] for conversation in conversations]
     replies = [log.reply(conversation.key(step)) for conversation, step in zip(conversations, last_steps, strict=True)]
     samples = [(reply, step.text(reply.content or "")) for reply, step in zip(replies, last_steps, strict=True)]
-    written.predictions += len(replies)
-    written.identical += _count_identical(replies)
     has_one_prompt = len({reply.prompt for reply in replies}) == 1
     for group in [samples] if has_one_prompt else [[sample] for sample in samples]:
         yield _record(group, plan)
@@ -80,13 +66,6 @@ def _record(samples: list[tuple[RequestRecord, str]], plan: Plan) -> dict[str, A
 
 PER_SAMPLE_SETTINGS = {"seed", "images", "image_positions"}
 """Settings that differ from sample to sample, or from task to task."""
-
-
-def _count_identical(replies: list[RequestRecord]) -> int:
-    """Count identical samples that are not short: they are a sign of an ignored seed or a cache."""
-    contents = [reply.content for reply in replies if (reply.settings.get("temperature") or 0) > 0]
-    counts = Counter(content for content in contents if content is not None and len(content) >= LONG_TEXT)
-    return sum(count - 1 for count in counts.values())
 
 
 class Missing(msgspec.Struct, frozen=True, kw_only=True):

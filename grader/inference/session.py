@@ -19,7 +19,7 @@ from grader.inference.conversations import RequestSettings, TaskImages
 from grader.inference.dry_run import DryRun, describe_run
 from grader.inference.log import Log, unused_backup_path
 from grader.inference.options import InferOptions
-from grader.inference.output import InferSummary, OutputSummary, summarize
+from grader.inference.output import InferSummary, summarize
 from grader.inference.plan import Conversation, Plan
 from grader.inference.resume import ResumeCheck
 from grader.models.model import Model, Server
@@ -56,7 +56,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a run."""
 
     summary: InferSummary
-    written: OutputSummary
+    written: int
+    """Number of predictions in the file."""
     stopped: str = ""
     """Why the run stopped early; empty: it did not."""
     backup_paths: tuple[Path, ...] = ()
@@ -112,8 +113,8 @@ def run(prepared: PreparedRun, observer: Observer) -> Result:
         return Result(summary=summarize(selected, log), written=written, stopped=stopped, backup_paths=backup_paths)
 
 
-def _write(prepared: PreparedRun, log: Log) -> OutputSummary:
-    """Write the prediction file. Raises InfrastructureError, which says what is kept."""
+def _write(prepared: PreparedRun, log: Log) -> int:
+    """Write the prediction file; return how many it has. Raises InfrastructureError, which says what is kept."""
     path = prepared.options.output
     try:
         return output.write(path, prepared.plan, log)

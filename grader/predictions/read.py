@@ -16,7 +16,6 @@ Decisions that can affect metrics:
 from __future__ import annotations
 
 import codecs
-import csv
 import gc
 import sys
 from contextlib import contextmanager
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from grader.errors import InputError
 from grader.files.json_records import BLANK, Entry, JsonText, Problems
 from grader.files.json_text import describe_value, quoted, render_path
-from grader.files.text_table import TableError
+from grader.files.text_table import MARKS, TableError
 from grader.files.user_files import GZIP, is_zip, similar_file_hint, unpack_gzip, unzip_single_file
 from grader.observer import Silent
 from grader.predictions import eval_archive, tables
@@ -349,15 +348,8 @@ class _FileReader:
 
     def _text_problem(self, head: bytes) -> str:
         """Return why a text that is no JSON cannot be read; if it looks like a table, what to do."""
-        line, *more = head.decode(errors="replace").splitlines()
-        if line.startswith("sep="):
-            return f"begins with {quoted(line)}; remove this line, and separate the columns by commas or tabs"
-        separator = max("\t,;", key=line.count)
-        columns = tables.columns_of(head, separator)
-        is_header = len(columns) > 1 and all(map(_is_name, columns))
-        if is_header and more and _is_row(more, separator, len(columns)):
-            if separator == ";":
-                return "is a table separated by semicolons; separate the columns by commas or tabs"
+        columns = tables.columns_of(head, max(MARKS, key=head.decode(errors="replace").partition("\n")[0].count))
+        if len(columns) > 1 and all(map(_is_name, columns)):
             return f"cannot be read: {self._columns_problem(columns)}"
         return f"begins with {quoted(head[:80].decode(errors='replace'), 20)}; {EXPECTED}"
 
@@ -484,16 +476,6 @@ def _has_texts(value: Row) -> bool:
     """Whether an object is one record of grade's own, not an object whose records are called predictions."""
     texts = value.get("predictions", {})
     return not (isinstance(texts, dict) or (isinstance(texts, list) and texts and isinstance(texts[0], dict)))
-
-
-def _is_row(lines: list[str], separator: str, columns: int) -> bool:
-    """Whether the text below a header begins with a row of a table, which can be cut off in a cell."""
-    try:
-        first = next(csv.reader(lines, delimiter=separator), [])
-    except csv.Error:
-        return False
-    is_cut_off = len(first) > 1 and any("\n" in cell for cell in first)  # inside a cell in quotes
-    return len(first) == columns or is_cut_off
 
 
 def _is_name(column: str) -> bool:

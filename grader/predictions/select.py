@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -163,9 +162,8 @@ def have_digest(predictions: Mapping[str, list[str]], qids: Iterable[str], diges
         return False
 
 
-_SUGGESTIONS = 5
-"""Number of unknown qids that get a "did you mean"; each is compared with up to `_CANDIDATES` ids."""
-_CANDIDATES = 2000
+_LISTED_UNKNOWN = 5
+"""More unknown qids than these are counted in one line."""
 
 _ROW_NUMBERS_HINT = (
     "The ids of the data are row numbers; if the records are in this order, number them, too: --fields id=#,reply=FIELD"
@@ -176,7 +174,7 @@ _DATA_HINT = "Are the benchmark (-b), the split (--split) and the data (--data) 
 def unknown_qid_messages(
     file: PredictionFile, unknown: Collection[str], task_ids: Collection[str], *, noun: str = "task"
 ) -> list[str]:
-    """Return one line for each unknown qid of a file, with the most similar id; a single line with a count for many.
+    """Return one line for each unknown qid of a file; a single line with a count for many.
 
     If most are unknown, the last line asks whether the benchmark, the split and the data are right.
     """
@@ -191,14 +189,10 @@ def unknown_qid_messages(
         has_row_numbers = count == len(task_ids) and set(task_ids) == set(map(str, range(count)))
         hint = f" {_ROW_NUMBERS_HINT}" if has_row_numbers else ""
         return [f"{first}: no qid of the file is a {noun} of the benchmark: {qids}. {_DATA_HINT}{hint}"]
-    if count > _SUGGESTIONS:
+    if count > _LISTED_UNKNOWN:
         summary = f"{count:,} of {len(file.records):,} qids are no {noun} of the benchmark: {listing(unknown)}"
         return [f"{first}: {summary}.{f' {_DATA_HINT}' if is_majority else ''}"]
-    lines = []
-    for qid in unknown:
-        similar = _most_similar_id(qid, task_ids)
-        hint = f"; did you mean {quoted(similar)}?" if similar else ""
-        lines.append(f"{positions[qid]}: the benchmark has no {noun} {quoted(qid)}{hint}")
+    lines = [f"{positions[qid]}: the benchmark has no {noun} {quoted(qid)}" for qid in unknown]
     if is_majority:
         lines.append(f"{count:,} of {len(file.records):,} qids are unknown. {_DATA_HINT}")
     return lines
@@ -224,27 +218,6 @@ def missing_prediction_message(
         "--missing wrong counts them as wrong, --missing skip leaves them out, --join reads several files as one run"
     )
     return f"{file.path or file.name}: $: {summary}; {advice}"
-
-
-def _most_similar_id(qid: str, task_ids: Collection[str]) -> str | None:
-    """Return the id of a task that differs only by case, blanks or leading zeros, else one with a similar spelling."""
-    import difflib
-
-    plain = _plain_qid(qid)
-    for candidate in task_ids:
-        if _plain_qid(candidate) == plain:
-            return candidate
-    if qid.isdigit():  # every number is similar to some other number
-        return None
-    # Comparing takes the square of the length, so only ids with the same beginning or end are compared, and of an
-    # absurdly long one only its beginning.
-    candidates = (k for k in task_ids if abs(len(k) - len(qid)) <= 3 and (k[:3] == qid[:3] or k[-3:] == qid[-3:]))
-    matches = difflib.get_close_matches(qid[:200], list(islice(candidates, _CANDIDATES)), 1, 0.8)
-    return matches[0] if matches else None
-
-
-def _plain_qid(qid: str) -> str:
-    return qid.strip().casefold().lstrip("0")
 
 
 def selected_part(selected: Collection[str], task_ids: Collection[str]) -> Part | None:

@@ -3,7 +3,7 @@
 import pytest
 
 from grader.commands import progress
-from grader.commands.progress import BarText, Lines
+from grader.commands.progress import Lines
 
 
 @pytest.fixture
@@ -51,18 +51,6 @@ def test_the_time_left_is_not_estimated_from_a_few_steps(
         "answering: 100/400, 50 % pass, 60 s left",
         "answering: 400/400, 12 % pass in 40.0 s",
     ]
-
-
-def test_a_bar_says_what_it_is_waiting_for_while_nothing_moves(clock: list[float]) -> None:
-    text = BarText(44)
-    said = [str(text)]
-    clock[0] += 3
-    said.append(str(text))
-    text.advance(42, 21)
-    said.append(str(text))
-    clock[0] += 3
-    said.append(str(text))
-    assert said == ["", "waiting for the first one", "50 % pass", "50 % pass, waiting for slow ones"]
 
 
 def test_quiet_keeps_warnings_only(capfd: pytest.CaptureFixture[str]) -> None:
