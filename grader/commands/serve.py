@@ -11,6 +11,7 @@ import click
 from grader.commands import options
 from grader.commands.console import say
 from grader.errors import UsageError
+from grader.files.user_files import read_user_file
 
 TOKEN = "GRADE_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -53,7 +54,7 @@ def _read_token(file: Path | None) -> str:
     if file is None:
         return os.environ.get(TOKEN, "").strip()
     try:
-        return file.read_text().strip()
+        return read_user_file(file).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"--token-file {file}: {why}") from error

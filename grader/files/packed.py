@@ -5,8 +5,12 @@ from __future__ import annotations
 import base64
 import io
 import pickle
+import pickletools
 import zlib
 from typing import Any
+
+MAX_BYTES = 1 << 30
+"""Maximum unpacked size: a few kilobytes of zlib can claim gigabytes."""
 
 
 class _DataUnpickler(pickle.Unpickler):
@@ -21,6 +25,25 @@ def unpack_text(value: Any) -> Any:
     if not isinstance(value, str) or value.lstrip()[:1] in {"[", "{", ""}:
         return value
     try:
-        return _DataUnpickler(io.BytesIO(zlib.decompress(base64.b64decode(value, validate=True)))).load()
+        pickled = _inflate(base64.b64decode(value, validate=True))
+        _check_sizes(pickled)
+        return _DataUnpickler(io.BytesIO(pickled)).load()
     except (ValueError, zlib.error, pickle.UnpicklingError, EOFError, LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"neither JSON nor a packed text without code ({error})") from None
+
+
+def _inflate(packed: bytes) -> bytes:
+    """Return unpacked zlib data of at most `MAX_BYTES`; raises zlib.error for more, and for data that was cut off."""
+    decompressor = zlib.decompressobj()
+    data = decompressor.decompress(packed, MAX_BYTES)
+    if not decompressor.eof:
+        raise zlib.error("it is cut")
+    return data
+
+
+def _check_sizes(pickled: bytes) -> None:
+    """Raise ValueError for a pickle with an index beyond its objects: its reader would allocate memory up to it."""
+    # Each operation makes at most one object.
+    for operations_before, (opcode, argument, _) in enumerate(pickletools.genops(pickled)):
+        if opcode.name in {"PUT", "BINPUT", "LONG_BINPUT"} and (argument or 0) > operations_before:
+            raise ValueError(f"there are not {argument} objects before")

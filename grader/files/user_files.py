@@ -1,18 +1,23 @@
-"""Reading of a file that the user named: it may be compressed."""
+"""Reading of a file that the user named: it may be a device, and compressed."""
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
+import stat
 import zlib
 from itertools import islice
 from pathlib import Path
 
 from grader.errors import InputError
 
+UNPACKED_LIMIT = 2 << 30
+"""Maximum unpacked size of a compressed file, in bytes: a few megabytes of gzip can claim gigabytes."""
 GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
+_CHUNK_BYTES = 4 << 20
 _MAX_NEIGHBOURS = 2000
 """At most so many files beside a missing one are looked at, because a folder may have millions."""
 
@@ -35,10 +40,18 @@ def similar_file_hint(path: Path) -> str:
     return f"; did you mean {path.with_name(similar[0])}?" if similar else ""
 
 
+def read_user_file(path: Path) -> bytes:
+    """Return a file's bytes. Raises OSError, also for a device, which may have no end."""
+    mode = path.stat().st_mode
+    if stat.S_ISBLK(mode) or stat.S_ISCHR(mode):
+        raise OSError(errno.EINVAL, "it is a device, which may have no end; name a file", str(path))
+    return path.read_bytes()
+
+
 def read_input(path: Path) -> bytes:
     """Return a file's bytes; raises InputError."""
     try:
-        return path.read_bytes()
+        return read_user_file(path)
     except OSError as error:
         raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
 
@@ -47,10 +60,16 @@ def unpack_gzip(data: bytes) -> bytes:
     """Unpack gzip data and return other data unchanged; raises ValueError with the reason."""
     if not data.startswith(GZIP):
         return data
+    unpacked = io.BytesIO()
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+            while chunk := packed.read(_CHUNK_BYTES):
+                if unpacked.tell() + len(chunk) > UNPACKED_LIMIT:
+                    raise ValueError(f"unpacks to more than {UNPACKED_LIMIT:,} bytes")
+                unpacked.write(chunk)
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"is not a readable gzip file ({error}); was it cut off?") from error
+    return unpacked.getvalue()
 
 
 def is_zip(data: bytes) -> bool:
@@ -59,7 +78,7 @@ def is_zip(data: bytes) -> bool:
 
 
 def unzip_single_file(data: bytes) -> bytes:
-    """Return the only file of a zip archive of one file, and other data unchanged.
+    """Return the only file of a zip archive of one file, and other data unchanged; raises ValueError with the reason.
 
     Workbooks and logs are zip archives of several files, which are read as they are.
     """
@@ -70,6 +89,12 @@ def unzip_single_file(data: bytes) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             files = [entry for entry in archive.infolist() if not entry.is_dir() and "__MACOSX" not in entry.filename]
-            return archive.read(files[0]) if len(files) == 1 else data
+            if len(files) != 1 or files[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                return data
+            with archive.open(files[0]) as packed:
+                content = packed.read(UNPACKED_LIMIT + 1)
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError):
         return data  # the reader of workbooks says what is wrong with it
+    if len(content) > UNPACKED_LIMIT:
+        raise ValueError(f"unpacks to more than {UNPACKED_LIMIT:,} bytes")
+    return content

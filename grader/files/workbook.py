@@ -11,23 +11,41 @@ from grader.files.text_table import Table, TableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from zipfile import ZipInfo
 
 CELL_LIMIT = 32767
 """Maximum characters of a cell; Excel writers cut or drop the rest."""
+_UNPACKED_LIMIT = 2 << 30
+"""Maximum unpacked size of a workbook, in bytes: a few kilobytes of zip can claim terabytes."""
+_ALLOWED_COMPRESSION = (0, 8)
+"""How a workbook's parts may be packed: not at all, or with deflate."""
+_MAX_ROWS = 1 << 20
+"""Excel's limit."""
 _ESCAPED_CONTROL = re.compile(r"_x00([01][0-9A-Fa-f])_")
 
 
 def read_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: str) -> Table:
     """Return the first sheet that has the needed columns; raises TableError. `needed`: these columns in words."""
+    import zipfile
+
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), zipfile.ZipFile(io.BytesIO(data)) as archive:
             warnings.simplefilter("ignore")  # openpyxl warns about styles and extensions, which affect no score
+            _check_entries(archive.infolist())
             return _first_sheet(data, has_columns, needed)
     except TableError:
         raise
     except Exception as error:  # openpyxl and zipfile raise anything at all on damaged archives: TypeError, ...
         reason = str(error) or type(error).__name__
         raise TableError(1, f"not a readable .xlsx workbook ({reason}); was it cut off?") from error
+
+
+def _check_entries(entries: list[ZipInfo]) -> None:
+    if sum(entry.file_size for entry in entries) > _UNPACKED_LIMIT:
+        raise TableError(1, f"the workbook unpacks to more than {_UNPACKED_LIMIT:,} bytes")
+    # Python unpacks other methods without a limit, whatever size is announced.
+    if any(entry.compress_type not in _ALLOWED_COMPRESSION for entry in entries):
+        raise TableError(1, "the workbook is compressed in a way that workbooks never are")
 
 
 def _first_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: str) -> Table:
@@ -40,7 +58,7 @@ def _first_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: 
         other_headers: list[list[str]] = []
         for sheet in book.worksheets:
             sheet.reset_dimensions()  # what a file says of its own size may be wrong
-            rows = sheet.iter_rows(values_only=True)
+            rows = _limited_rows(sheet.iter_rows(values_only=True))
             header = [str(cell).strip() if cell is not None else "" for cell in next(rows, ())]
             if has_columns(header):
                 return Table(header, list(_filled_rows(header, rows)))
@@ -50,6 +68,17 @@ def _first_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: 
         raise TableError(1, f"no sheet has {needed} in its first row (found: {headers})", longest_header)
     finally:
         book.close()
+
+
+def _limited_rows(rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
+    """Yield rows; raises TableError for more than a sheet can have.
+
+    A damaged or hostile file can have a row with the number 10**9, before which openpyxl yields as many empty rows.
+    """
+    for number, row in enumerate(rows, 1):
+        if number > _MAX_ROWS:
+            raise TableError(number, f"a sheet has at most {_MAX_ROWS:,} rows")
+        yield row
 
 
 def _filled_rows(header: list[str], rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[int, dict[str, object]]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.files.user_files import is_zip
+from grader.files.user_files import UNPACKED_LIMIT, is_zip
 
 if TYPE_CHECKING:
     from grader.predictions.layouts import Row
@@ -50,14 +50,17 @@ def read_log(data: bytes) -> Row:
         with _zipfile().ZipFile(io.BytesIO(data)) as archive:
             names = [name for name in dict.fromkeys(archive.namelist()) if name.endswith(".json")]
             samples = [name for name in names if name.startswith(_SAMPLES)]
-            header = next(name for name in _HEADERS if name in names)
-            head = msgspec.json.decode(archive.read(header), type=dict[str, Any])
-            decoded = (msgspec.json.decode(archive.read(name), type=_Sample) for name in samples)
-            rows = [msgspec.structs.asdict(sample) for sample in decoded]
-            return {"version": None, "status": "", "eval": {}, **head, "samples": rows}
+            size = sum(archive.getinfo(name).file_size for name in samples)
+            if size <= UNPACKED_LIMIT:
+                header = next(name for name in _HEADERS if name in names)
+                head = msgspec.json.decode(archive.read(header), type=dict[str, Any])
+                decoded = (msgspec.json.decode(archive.read(name), type=_Sample) for name in samples)
+                rows = [msgspec.structs.asdict(sample) for sample in decoded]
+                return {"version": None, "status": "", "eval": {}, **head, "samples": rows}
     except Exception as error:  # zipfile and zstd raise many kinds of errors on damaged archives
         reason = str(error) or type(error).__name__
         raise ValueError(f"is not a readable inspect_ai log ({reason}); was it cut off?") from error
+    raise ValueError(f"unpacks to more than {UNPACKED_LIMIT:,} bytes")
 
 
 def _zipfile() -> Any:

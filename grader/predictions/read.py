@@ -27,7 +27,7 @@ from grader.errors import InputError
 from grader.files.json_records import BLANK, Entry, JsonText, Problems
 from grader.files.json_text import describe_value, quoted, render_path
 from grader.files.text_table import MARKS, TableError
-from grader.files.user_files import GZIP, is_zip, similar_file_hint, unpack_gzip, unzip_single_file
+from grader.files.user_files import GZIP, is_zip, read_user_file, similar_file_hint, unpack_gzip, unzip_single_file
 from grader.observer import Silent
 from grader.predictions import eval_archive, tables
 from grader.predictions.fields import format_of_fields, is_one_record, option_for, option_for_object, records_of
@@ -58,7 +58,7 @@ _MAGIC = {
 def read_bytes(path: Path) -> bytes:
     """Return a file's bytes; raises InputError."""
     try:
-        return path.read_bytes()
+        return read_user_file(path)
     except FileNotFoundError as error:
         if path.is_symlink():
             raise InputError([f"{path}: is a link to {path.readlink()}, which does not exist"]) from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader.files.json_text import duplicate_columns, line_of, not_utf8_message
 from grader.files.text_table import MARKS, TableError, read_text_table
-from grader.files.user_files import is_zip
+from grader.files.user_files import UNPACKED_LIMIT, is_zip
 from grader.files.workbook import read_sheet
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ def _parquet_rows(data: bytes, has_predictions: HasPredictions) -> Iterator[tupl
 
     try:
         file = parquet.ParquetFile(pa.BufferReader(data))
+        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+        if sum(group.total_byte_size for group in groups) > UNPACKED_LIMIT:
+            raise TableError(1, f"the table unpacks to more than {UNPACKED_LIMIT:,} bytes")
         columns = file.schema_arrow.names
         if not has_predictions(columns):
             raise TableError(1, "the table has no columns", columns)  # shown only for an empty list of columns

@@ -8,7 +8,7 @@ import hmac
 import os
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 from starlette.applications import Starlette
@@ -27,11 +27,12 @@ from grader.pool.scheduler import QueuedSample, Scheduler
 from grader.results import Outcome
 from grader.scorers.sample_scorer import ScoreRequest
 from grader.serving import sandbox_fusion
+from grader.serving.connection import Connections, raise_connection_limit
 from grader.serving.metrics import Metrics
-from grader.serving.requests import RejectedError, Remote, ServerLimits, complete_batch, decode_body, read_body
+from grader.serving.requests import Intake, RejectedError, Remote, ServerLimits, complete_batch, decode_body
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from grader.results import SampleResult
 
     Handler = Callable[[Request], Awaitable[Response]]
-    T = TypeVar("T")
 
 LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "::1"]
 ROOM_TICK = 0.1
@@ -51,7 +51,7 @@ CLIENT_HAS_GONE = 499
 """The status that nginx logs for this; nobody receives it."""
 CLOSE = {"Connection": "close"}
 OTHER_PATH = "other"
-"""In the metrics, this stands for all unknown paths."""
+"""In the metrics, this stands for all unknown paths, and for requests that are not valid HTTP."""
 
 
 class Service:
@@ -60,10 +60,13 @@ class Service:
     def __init__(self, samples: Samples, limits: ServerLimits, *, token: str = "") -> None:
         """`token`: required in every request."""
         self._samples, self._limits, self._token = samples, limits, token
+        self._intake = Intake(limits)
         self._scheduler = Scheduler(samples)
         self._counts = Metrics(self.state)
-        self.connections: Collection[object] = ()
-        """All open connections: the server's own set, as soon as there is a server."""
+        self.connections = Connections(
+            raise_connection_limit(), lambda status: self._counts.count_answer(OTHER_PATH, status)
+        )
+        """All open connections."""
         self.end: Callable[[], None] | None = None
         """Ends the server when its last client leaves; None: it does not end then."""
 
@@ -128,50 +131,55 @@ class Service:
     # --- grading ---
 
     async def _grade_one(self, request: Request) -> Response:
-        sample = await self._read(request, partial(decode_body, ScoreRequest))
-        (result,) = await self._results(request, self._batch_of([sample]))
+        async with self._intake.read(request, lambda body: self._batch_of([decode_body(ScoreRequest, body)])) as batch:
+            (result,) = await self._results(request, batch)
         return _json(200, result)
-
-    async def _read(self, request: Request, decode: Callable[[bytes], T]) -> T:
-        return await read_body(request, self._limits.body_bytes, decode)
 
     def _batch_of(self, samples: list[ScoreRequest]) -> Batch:
         return complete_batch(Batch(samples=samples), self._limits.wait)
 
     async def _grade_batch(self, request: Request) -> Response:
         """Answer with all results, or with a stream of them."""
-        batch = complete_batch(await self._read(request, partial(decode_body, Batch)), self._limits.wait)
-        if not batch.stream:
-            return _json(200, {"samples": await self._results(request, batch)})
-        with contextlib.ExitStack() as stack:
+        async with contextlib.AsyncExitStack() as stack:
+            reading = self._intake.read(
+                request, lambda body: complete_batch(decode_body(Batch, body), self._limits.wait)
+            )
+            batch = await stack.enter_async_context(reading)
+            if not batch.stream:
+                return _json(200, {"samples": await self._results(request, batch)})
             stack.enter_context(self._hold_room(len(batch.samples)))
-            # The room is held until the end of the stream.
+            # The room of body and samples is held until the end of the stream.
             return _StreamedResults(self.results(request, batch), stack.pop_all())
 
     async def _grade_openrlhf(self, request: Request) -> Response:
-        remote = await self._read(request, partial(decode_body, Remote))
-        self._check_count(len(remote.query))  # before responses are found in queries, which may take long
+        async with self._intake.read(request, self._openrlhf_batch) as batch:
+            results = await self._results(request, batch)
+        return _json(200, rewards_of([rewarded(result) for result in results]))
+
+    def _openrlhf_batch(self, body: bytes) -> Batch:
+        """Return a request's samples. They are counted first, because finding responses in queries may take long."""
+        remote = decode_body(Remote, body)
+        self._check_count(len(remote.query))
         pairs = samples_of(remote.query, remote.prompts, remote.labels)
-        batch = self._batch_of([ScoreRequest(qid=qid, text=text) for qid, text in pairs])
-        return _json(200, rewards_of([rewarded(result) for result in await self._results(request, batch)]))
+        return self._batch_of([ScoreRequest(qid=qid, text=text) for qid, text in pairs])
 
     async def _run_code(self, request: Request) -> Response:
         """Run a program as SandboxFusion does."""
-        run = await self._read(request, partial(decode_body, sandbox_fusion.RunCode))
-        if problem := run.problem:
-            return _json(200, sandbox_fusion.refusal_response(problem))
-        batch = await self._wait_for_room(request, self._batch_of([run.sample]))
-        (result,) = await self._results(request, batch)
-        return _json(200, sandbox_fusion.run_response(_require_verdict(result)))
+        async with self._intake.read(request, partial(decode_body, sandbox_fusion.RunCode)) as run:
+            if problem := run.problem:
+                return _json(200, sandbox_fusion.refusal_response(problem))
+            batch = await self._wait_for_room(request, self._batch_of([run.sample]))
+            (result,) = await self._results(request, batch)
+            return _json(200, sandbox_fusion.run_response(_require_verdict(result)))
 
     async def _submit(self, request: Request) -> Response:
         """Judge a program as SandboxFusion does."""
-        submission = await self._read(request, partial(decode_body, sandbox_fusion.Submit))
-        if problem := submission.problem:
-            raise RejectedError(422, problem)
-        batch = await self._wait_for_room(request, self._batch_of([submission.sample]))
-        (result,) = await self._results(request, batch)
-        return _json(200, sandbox_fusion.submit_response(submission, _require_verdict(result)))
+        async with self._intake.read(request, partial(decode_body, sandbox_fusion.Submit)) as submission:
+            if problem := submission.problem:
+                raise RejectedError(422, problem)
+            batch = await self._wait_for_room(request, self._batch_of([submission.sample]))
+            (result,) = await self._results(request, batch)
+            return _json(200, sandbox_fusion.submit_response(submission, _require_verdict(result)))
 
     async def _wait_for_room(self, request: Request, batch: Batch) -> Batch:
         """Wait until there is room for the only sample of a batch; return it with the time that is left.
@@ -235,7 +243,7 @@ class Service:
         """
         del request
         await asyncio.sleep(LEAVE_SECONDS)
-        is_last = len(self.connections) == 1
+        is_last = self.connections.count == 1
         if is_last and self.end is not None:
             self.end()
         return _json(200, {"pid": os.getpid() if is_last else 0})
@@ -245,7 +253,7 @@ class Service:
         state = self._scheduler.state()
         return msgspec.structs.replace(
             state,
-            clients=len(self.connections),
+            clients=self.connections.count,
             lost_sandboxes=self._samples.lost_sandboxes,
             memory_bytes=_resident_bytes(),
         )
@@ -314,7 +322,7 @@ def _resident_bytes() -> int:
 class _StreamedResults(Response):
     """An answer of lines that are sent as soon as they are known."""
 
-    def __init__(self, results: AsyncGenerator[list[ResultLine], None], resources: contextlib.ExitStack) -> None:
+    def __init__(self, results: AsyncGenerator[list[ResultLine], None], resources: contextlib.AsyncExitStack) -> None:
         """`resources` are released when the answer has been sent."""
         super().__init__(media_type="application/x-ndjson")
         del self.headers["content-length"]
@@ -322,9 +330,9 @@ class _StreamedResults(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         del scope, receive
-        with self._resources, contextlib.suppress(ClientDisconnect):
-            async with contextlib.aclosing(self._results):
-                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        async with self._resources, contextlib.aclosing(self._results):
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            with contextlib.suppress(ClientDisconnect):
                 async for lines in self._results:
                     body = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
                     await send({"type": "http.response.body", "body": body, "more_body": True})

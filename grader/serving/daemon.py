@@ -83,7 +83,7 @@ class _Daemon(HttpServer):
     def __init__(self, pool_settings: PoolSettings, service: Service, ready: Callable[[], None]) -> None:
         service.end = self._end
         super().__init__(service, LOOPBACK, ready, shutdown_seconds=STOP_SECONDS)
-        self._settings = pool_settings
+        self._settings, self._connections = pool_settings, service.connections
         self._last_seen = time.monotonic()
         # Time for the first client to come. When it is there, `on_tick` sets this to `linger`.
         self._linger = max(pool_settings.linger, MIN_LINGER)
@@ -96,7 +96,7 @@ class _Daemon(HttpServer):
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether it is time to end: after `linger` seconds without a client."""
-        if self.server_state.connections:
+        if self._connections.count:
             self._last_seen = time.monotonic()
             self._linger = self._settings.linger
         elif time.monotonic() - self._last_seen >= self._linger:

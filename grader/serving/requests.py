@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -13,7 +15,7 @@ from grader.pool.exchange import id_of
 from grader.pool.messages import NO_TASK, REQUEST_BYTES, Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
     from starlette.requests import Request
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=msgspec.Struct)
 T = TypeVar("T")
 
+MAX_LONGEST_BODIES = 8
+"""The bodies of all open requests have at most the bytes of so many of the longest."""
+
 
 class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a server."""
@@ -29,11 +34,13 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     body_bytes: int = 16 << 20
     max_samples: int = 8192
     """Maximum number of samples in one request, and in all open requests."""
+    body_seconds: float = 30.0
+    """Maximum time in which a request must arrive."""
     wait: float = 600.0
     """Maximum time in which a request is graded."""
 
 
-POOL_LIMITS = ServerLimits(body_bytes=REQUEST_BYTES, max_samples=1 << 20, wait=float("inf"))
+POOL_LIMITS = ServerLimits(body_bytes=REQUEST_BYTES, max_samples=1 << 20, body_seconds=600.0, wait=float("inf"))
 """The limits of a pool's own process: its clients are this user's."""
 
 
@@ -93,19 +100,53 @@ class RejectedError(Exception):
         self.status, self.text, self.headers = status, text, headers or {}
 
 
-async def read_body(request: Request, max_bytes: int, decode: Callable[[bytes], T]) -> T:
-    """Return what `decode` makes of a request's body; raises RejectedError if it is too long or invalid."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise RejectedError(415, "expected Content-Type: application/json")
-    length = request.headers.get("content-length", "")
-    if length.isdecimal() and int(length[:20]) > max_bytes:  # Python refuses to read a number of many digits
-        raise RejectedError(413, f"the body is longer than {max_bytes} bytes; send fewer samples at a time")
-    try:
-        return decode(await request.body())
-    except msgspec.ValidationError as error:
-        raise RejectedError(422, str(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RejectedError(400, f"not JSON: {error}") from None
+class Intake:
+    """Reads requests. The bodies of all open requests have a limit, too, so that many clients fit into memory."""
+
+    def __init__(self, limits: ServerLimits) -> None:
+        self._limits = limits
+        self._open_bytes = 0
+        """Bytes of the bodies of all open requests."""
+
+    @asynccontextmanager
+    async def read(self, request: Request, decode: Callable[[bytes], T]) -> AsyncIterator[T]:
+        """Yield what `decode` makes of the body; raises RejectedError if it is too long, too slow or invalid."""
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise RejectedError(415, "expected Content-Type: application/json")
+        body = bytearray()
+        try:
+            await self._receive(request, body)
+            try:
+                content = decode(bytes(body))
+            except msgspec.ValidationError as error:
+                raise RejectedError(422, str(error)) from None
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise RejectedError(400, f"not JSON: {error}") from None
+            yield content
+        finally:
+            self._open_bytes -= len(body)
+
+    async def _receive(self, request: Request, body: bytearray) -> None:
+        """Read the body; stop if it is too slow, or too long whatever its header says."""
+        max_bytes = self._limits.body_bytes
+        too_long = RejectedError(413, f"the body is longer than {max_bytes} bytes; send fewer samples at a time")
+        length = request.headers.get("content-length", "")
+        if length.isdecimal() and int(length[:20]) > max_bytes:  # Python refuses to read a number of many digits
+            raise too_long
+        try:
+            async with asyncio.timeout(self._limits.body_seconds):
+                async for part in request.stream():
+                    body += part
+                    self._open_bytes += len(part)
+                    if len(body) > max_bytes:
+                        raise too_long
+                    if self._open_bytes > MAX_LONGEST_BODIES * max_bytes:
+                        raise RejectedError(
+                            503, "too many long requests at a time; try again later", {"Retry-After": "1"}
+                        )
+        except TimeoutError:
+            seconds = self._limits.body_seconds
+            raise RejectedError(408, f"the body did not arrive within {seconds:g} seconds") from None
 
 
 def decode_body(kind: type[S], body: bytes) -> S:

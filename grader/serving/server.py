@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
+import functools
 import os
-import resource
 import signal
 import socket
 from typing import TYPE_CHECKING
@@ -15,6 +14,13 @@ import uvicorn
 
 from grader.errors import InfrastructureError, UsageError
 from grader.serving.app import LOOPBACK, Service
+from grader.serving.connection import (
+    ACCEPTED_AT_A_TIME,
+    IDLE_SECONDS,
+    LISTEN_BACKLOG,
+    ServerConnection,
+    is_loopback,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,17 +30,6 @@ if TYPE_CHECKING:
 
 MIN_TOKEN_LENGTH = 16
 STOP_SECONDS = 60
-IDLE_SECONDS = 75
-"""Maximum time between two requests of a connection."""
-MOST_DESCRIPTORS = 8192
-"""Half of them are for connections, the others for sandboxes."""
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine only."""
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
 
 
 def check_access(host: str, token: str) -> None:
@@ -76,22 +71,19 @@ class HttpServer(uvicorn.Server):
         """`ready` is called when clients can connect; open requests have `shutdown_seconds` when the server ends."""
         config = uvicorn.Config(
             service.app(allowed_hosts),
-            http="h11",
+            http=functools.partial(ServerConnection, connections=service.connections),  # type: ignore[arg-type] # called like a class
             ws="none",
             log_level="error",
             access_log=False,
             server_header=False,
             proxy_headers=False,
+            backlog=ACCEPTED_AT_A_TIME,
             timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=shutdown_seconds,
             lifespan="off",
         )
         super().__init__(config)
         self._ready = ready
-        service.connections = self.server_state.connections
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -102,8 +94,10 @@ class HttpServer(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and say so."""
+        """Listen with a longer queue than `backlog`, which is also the number that asyncio accepts at a time."""
         await super().startup(sockets)
+        for sock in sockets or ():
+            sock.listen(LISTEN_BACKLOG)
         self._ready()
 
 

@@ -72,6 +72,22 @@ def test_a_lack_of_memory_is_no_gate(tmp_path: Path) -> None:
     assert "MemoryError" in details(done.stderr).read_text()
 
 
+def test_a_device_is_refused_unread_wherever_a_file_is_named(tmp_path: Path) -> None:
+    """It may have no end: reading it takes all memory."""
+    place = ("--output-dir", tmp_path)
+    server = ("--model", "m", "--base-url", "http://localhost:9/v1", "-o", tmp_path / "o.json")
+    for words in (
+        ["/dev/null", *WORDS, *place],
+        ["/dev/zero", *WORDS, *place],
+        [SAMPLE / "predictions.json", *WORDS, *place, "--judge-replies", "/dev/zero"],
+        [SAMPLE / "predictions.json", *WORDS, *place, "--baseline", "/dev/zero", "--max-drop", "5"],
+        ["serve", "-b", "vstar", "--token-file", "/dev/zero"],
+        ["infer", *WORDS, *server, "--prompt", "/dev/zero"],
+    ):
+        done = grade(*words)
+        assert (done.returncode, "it is a device" in done.stderr) == (2, True), done.stderr
+
+
 def test_links_in_a_circle_and_names_that_are_too_long_are_refused_before_anything_is_graded(tmp_path: Path) -> None:
     loop = tmp_path / "loop.json"
     loop.symlink_to(loop)

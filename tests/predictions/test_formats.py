@@ -6,7 +6,9 @@ import contextlib
 import gzip
 import io
 import json
+import re
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
@@ -110,6 +112,13 @@ def test_a_workbook_that_is_none_says_why() -> None:
     ]
 
 
+def test_a_workbook_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.files.workbook._UNPACKED_LIMIT", 1 << 10)
+    assert refusal(workbook([["index", "prediction"], [1, "B"]]), "bomb.xlsx") == [
+        "bomb.xlsx:1: $: the workbook unpacks to more than 1,024 bytes"
+    ]
+
+
 def test_rows_without_an_index_are_named() -> None:
     rows: list[list[object]] = [["index", "prediction"], [None, "A"], [2.5, "B"], [True, "C"], [1, "D"]]
     assert refusal(workbook(rows), "a.xlsx") == [
@@ -157,6 +166,15 @@ def test_json_rows_are_read_with_the_nan_that_pandas_writes() -> None:
     )
 
 
+def test_json_rows_that_are_wrong_are_named() -> None:
+    content = b'[{"index": 1, "prediction": "A"},\n{"index": 2},\n{"index": [1], "prediction": {}}]'
+    assert refusal(content, "a.json") == [
+        'a.json:2: $[1]: no "prediction" in this record, but the first record has it',
+        "a.json:3: $[2].index: expected an id, found a list",
+        "a.json:3: $[2].prediction: expected a text or a list of texts, found an object",
+    ]
+
+
 _TABLES = {
     "workbook": workbook([["index", "prediction"], [1, "A"], [2, "B"]]),
     "tsv": b'"index"\t"prediction"\n"1"\t"A"\n',
@@ -170,6 +188,38 @@ def test_a_damaged_table_is_an_input_error_or_harmless(kind: str, data: st.DataO
         damaged[place] = data.draw(st.integers(0, 255))
     with contextlib.suppress(InputError):
         read_predictions("-", stdin=io.BytesIO(bytes(damaged)))
+
+
+def repacked(data: bytes, sheet: Callable[[str], str], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Return a workbook with another text of its first sheet, and packed in another way."""
+    whole, out = zipfile.ZipFile(io.BytesIO(data)), io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as other:
+        for name in whole.namelist():
+            text = whole.read(name).decode()
+            other.writestr(name, sheet(text) if name.endswith("sheet1.xml") else text)
+    return out.getvalue()
+
+
+TABLE = workbook([["index", "prediction"], [1, "B"], [2, None]])
+
+
+def test_a_workbook_says_nothing_of_its_own_size() -> None:
+    """A row may have any number, and a sheet any dimension: openpyxl fills all rows and columns before."""
+    endless = repacked(
+        TABLE, lambda text: text.replace('r="2"', 'r="99999999999"').replace('r="A2"', 'r="A99999999999"')
+    )
+    assert refusal(endless, "a.xlsx") == ["a.xlsx:1048577: $: a sheet has at most 1,048,576 rows"]
+    for dimension in ("A1", "A1:ZZZ99999999999"):
+        told = repacked(
+            TABLE, lambda text, it=dimension: re.sub('<dimension ref="[^"]*"', f'<dimension ref="{it}"', text)
+        )  # type: ignore[misc]
+        assert read(told).predictions_by_qid == {"1": ["B"], "2": [""]}
+
+
+def test_a_workbook_packed_as_none_is_is_refused_before_anything_is_unpacked() -> None:
+    """Python unpacks a piece of these without a limit: 40 kB of bzip2 have 50 GB."""
+    [problem] = refusal(repacked(TABLE, str, zipfile.ZIP_BZIP2), "a.xlsx")
+    assert problem == "a.xlsx:1: $: the workbook is compressed in a way that workbooks never are"
 
 
 def test_a_table_separated_by_commas_has_a_qid_and_a_prediction_a_row() -> None:
@@ -224,6 +274,15 @@ def test_a_sample_of_evalplus_becomes_the_program_that_it_is(code: str, rules: R
     assert program.completion.strip() == "def solution(x):\n    return x + 1"
 
 
+def test_samples_of_evalplus_that_are_wrong_are_named() -> None:
+    content = lines({"task_id": "q1", "completion": "x"}, {"task_id": "q2"}, {"task_id": None, "solution": {}})
+    assert refusal(content, "a.jsonl") == [
+        'a.jsonl:2: $: no "solution" in this record, but the first record has it',
+        "a.jsonl:3: $.task_id: expected an id, found null",
+        "a.jsonl:3: $.solution: expected a text or a list of texts, found an object",
+    ]
+
+
 # gzip
 
 
@@ -239,6 +298,12 @@ def test_gzip_of_any_format_is_unpacked(name: str, content: bytes) -> None:
     half = len(content) // 2
     assert read(gzip.compress(content[:half]) + gzip.compress(content[half:]), name).predictions_by_qid == {"1": ["A"]}
     assert read_predictions("-", stdin=io.BytesIO(gzip.compress(content))).predictions_by_qid == {"1": ["A"]}
+
+
+def test_gzip_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.files.user_files.UNPACKED_LIMIT", 1 << 20)
+    bomb = gzip.compress(b" " * (1 << 23))
+    assert refusal(bomb, "bomb.gz") == ["bomb.gz:1: $: the file unpacks to more than 1,048,576 bytes"]
 
 
 # lmms-eval
