@@ -63,11 +63,11 @@ _JSON_PATH = re.compile(r" \$(?:\.qid)?:")
 _COMMAND_OPTIONS = {
     "id": "it is `ids` here, a list",
     "no_cache": "it is `cache=False`",
-    "fail_under": "gates are the command's; look at report.metric(name, reading).value",
-    "baseline": "gates are the command's; grader.compare(before, after) pairs two reports",
-    "max_drop": "gates are the command's; grader.compare(before, after) pairs two reports",
+    "fail_under": "only the command has gates; look at report.metric(name, reading).value",
+    "baseline": "only the command has gates; grader.compare(before, after) pairs two reports",
+    "max_drop": "only the command has gates; grader.compare(before, after) pairs two reports",
     "reading": "the report has both; report.metric(name, reading) takes one",
-    "output": "reports are the command's: write=True writes the results file, and `grade report` turns it into reports",
+    "output": "only the command writes reports: write=True writes the results file, for `grade report`",
 }
 """Options that the command has and `grade()` does not, with what to do instead."""
 

@@ -52,8 +52,8 @@ def test_what_it_writes_reads_back_and_compares(sample):
     [
         ({"benchmrk": "vstar"}, "'benchmrk'; did you mean benchmark?"),
         ({"id": "q1"}, "'id'; it is `ids` here, a list"),
-        ({"fail_under": "accuracy=75"}, "'fail_under'; gates are the command's; look at report.metric("),
-        ({"output": "x.html"}, "'output'; reports are the command's: write=True"),
+        ({"fail_under": "accuracy=75"}, "'fail_under'; only the command has gates; look at report.metric("),
+        ({"output": "x.html"}, "'output'; only the command writes reports: write=True"),
     ],
 )
 def test_an_option_that_does_not_exist_is_a_usage_error_that_says_what_to_do(option, message):

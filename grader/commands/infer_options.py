@@ -115,7 +115,7 @@ prompt_options = options.combine(
                  help="Mr-Ben: number of demonstrations in the prompt."),
     click.option("--prompt", type=options.PATH, metavar="FILE", help="A jinja2 template that replaces the prompt."),
     click.option("--system", type=options.PATH, metavar="FILE", help="A file with a system message."),
-    click.option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="`detail` of each image."),
+    click.option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="Field `detail` of each image."),
     click.option("--without-images", is_flag=True, help="Send the prompts without their images."),
 )
 """The prompt and the images."""

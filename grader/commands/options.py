@@ -100,7 +100,7 @@ IDS = click.option("--id", "ids", multiple=True, metavar="QID", help="Only this 
 FIELDS = click.option("--fields", metavar="id=F,reply=F",
              callback=parsing_callback("grader.predictions.fields:parse_fields"),
              help="Fields of a file that no known tool wrote: id, reply (or code), and at: where the records are.")
-JOIN = click.option("--join", is_flag=True, help="Several files are parts of one run, not a run each.")
+JOIN = click.option("--join", is_flag=True, help="Grade several files as one run, not as a run each.")
 MISSING = click.option("--missing", type=click.Choice(["error", "wrong", "skip"]), default="error", show_default=True,
              help="How to treat a task without a prediction; skip leaves it out.")
 

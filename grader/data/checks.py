@@ -77,7 +77,7 @@ def check_questions(rows: Rows, benchmark: Benchmark) -> None:
 def missing_column_messages(columns: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
     """Return field -> a sentence that begins with a small letter, for each declared column that is missing."""
     return {
-        field: f"no column {column}{_nearest(column, columns, benchmark)}; the columns are {column_list(columns)}"
+        field: f"no column {column}{_similar_hint(column, columns, benchmark)}; the columns are {column_list(columns)}"
         for field, column in benchmark.columns.by_field().items()
         if column not in columns and not _is_nested(field, column, columns, benchmark)
     }
@@ -89,7 +89,7 @@ def _is_nested(field: str, column: str, columns: Sequence[str], benchmark: Bench
     return field in benchmark.columns.nested and bool(dot) and outer in columns
 
 
-def _nearest(column: str, columns: Sequence[str], benchmark: Benchmark) -> str:
+def _similar_hint(column: str, columns: Sequence[str], benchmark: Benchmark) -> str:
     undeclared = set(columns) - set(benchmark.columns.by_field().values())
     similar = difflib.get_close_matches(column, undeclared, 1)
     return f" (did you mean {quoted(similar[0])}?)" if similar else ""

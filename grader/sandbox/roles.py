@@ -44,5 +44,6 @@ def may_never_end(program: str) -> bool:
 
 def program_of(job: Mapping[str, Any]) -> str:
     """Return the source of the program that a job runs; empty if it runs none."""
-    question = job.get("answer") or {}
-    return str(question.get("script") or question.get("candidate", {}).get("source") or job.get("head", ""))
+    # A job has the calls that a candidate or a script answers, or the program (`head`) of an official run.
+    answering = job.get("answer") or {}
+    return str(answering.get("script") or answering.get("candidate", {}).get("source") or job.get("head", ""))

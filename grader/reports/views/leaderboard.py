@@ -112,7 +112,7 @@ def _runs_table(board: Board, ranked_by: ReadingName, folder: Path | None) -> Ta
         Column(
             name="careful \N{MINUS SIGN} official",
             media=PAGES,
-            title="In points; – if unscored samples are excluded from one of them",
+            title="In points; – if one of the two values excludes unscored samples",
         ),
         Column(name="n", title="Number of items (official and careful, if they differ)"),
     ]

@@ -62,7 +62,7 @@ def _table(run: Findings, title: str, names: list[Column], rows: list[list[Cell]
         Column(
             name="careful \N{MINUS SIGN} official",
             media=PAGES,
-            title="In points; – if unscored samples are excluded from one of them",
+            title="In points; – if one of the two values excludes unscored samples",
         ),
         Column(name="95 % interval (careful)", media=TEXTS),
         Column(name="n", title="Number of observations (official and careful, if they differ)"),

@@ -105,34 +105,34 @@ def majority_credit(members: Sequence[SampleResult], reading: ReadingName, votes
 
 
 def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
-    """Return the credit of the largest cluster of equal answers, of the first one if there is a tie.
+    """Return the credit of the largest set of equal answers, of the first one if there is a tie.
 
-    Samples without an answer vote only if no sample has one. Its bounds are the credits of all clusters that could be
+    Samples without an answer vote only if no sample has one. Its bounds are the credits of all sets that could be
     the largest with the votes of the unscored samples.
     """
-    family = members[0].independent_unit
+    cluster = members[0].independent_unit
     scored = [sample_reading for member in members if (sample_reading := member.reading(reading)).is_scored]
     if not scored:
-        return Observation(value=None, low=0, high=1, cluster=family)
+        return Observation(value=None, low=0, high=1, cluster=cluster)
     kind = facts_of(members[0]).kind
-    clusters: list[list[Reading]] = []
-    cluster_of: dict[str | None, list[Reading]] = {}  # Text -> its cluster: each text is compared once.
+    answer_sets: list[list[Reading]] = []
+    set_of: dict[str | None, list[Reading]] = {}  # Text -> its set: each text is compared once.
     for sample_reading in scored:
         answer = sample_reading.answer
-        if answer not in cluster_of:
-            equal = (cluster for cluster in clusters if _is_equal(answer, cluster[0].answer, kind))
-            cluster_of[answer] = next(equal, [])
-        if not cluster_of[answer]:
-            clusters.append(cluster_of[answer])
-        cluster_of[answer].append(sample_reading)
-    with_answer = [cluster for cluster in clusters if cluster[0].answer is not None]
-    credit = max(with_answer or clusters, key=len)[0].points
+        if answer not in set_of:
+            equal = (answers for answers in answer_sets if _is_equal(answer, answers[0].answer, kind))
+            set_of[answer] = next(equal, [])
+        if not set_of[answer]:
+            answer_sets.append(set_of[answer])
+        set_of[answer].append(sample_reading)
+    with_answer = [answers for answers in answer_sets if answers[0].answer is not None]
+    credit = max(with_answer or answer_sets, key=len)[0].points
     possible = [credit]
     if unscored := len(members) - len(scored):
         most_votes = max(map(len, with_answer), default=0)
-        possible += [cluster[0].points for cluster in with_answer if len(cluster) + unscored >= most_votes]
+        possible += [answers[0].points for answers in with_answer if len(answers) + unscored >= most_votes]
         possible += [0, 1] if unscored >= most_votes else []  # All of them may have one new answer.
-    return Observation(value=credit, low=min(possible), high=max(possible), cluster=family)
+    return Observation(value=credit, low=min(possible), high=max(possible), cluster=cluster)
 
 
 def _is_equal(first: str | None, second: str | None, kind: AnswerKind | Literal["choice"]) -> bool:

@@ -349,7 +349,7 @@ def guess_note(samples: list[SampleResult], options: Mapping[str, Mapping[str, s
     return [Note(text, "official")]
 
 
-def _any_option(options: Mapping[str, str]) -> float:
+def _chance_of_an_option(options: Mapping[str, str]) -> float:
     return 1 / len(options)
 
 
@@ -357,8 +357,8 @@ READERS = {
     "mmlu-pro": PublishedReader(read_mmlu_pro, guess=lambda _: 0.1),
     "mmlu-pro-2024-05": PublishedReader(partial(read_mmlu_pro, steps=2), guess=lambda _: 0.1),
     "mmlu-pro-level-1": PublishedReader(partial(read_mmlu_pro, steps=1), guess=lambda _: 0.1),
-    "mmmu": PublishedReader(read_mmmu, guess=_any_option),
-    "mmmu-pro": PublishedReader(read_mmmu_pro, guess=_any_option),
+    "mmmu": PublishedReader(read_mmmu, guess=_chance_of_an_option),
+    "mmmu-pro": PublishedReader(read_mmmu_pro, guess=_chance_of_an_option),
     "mathvista": PublishedReader(read_mathvista),
     "lmms-eval-mcq": PublishedReader(read_lmms_eval_mcq),
     "simple-evals": PublishedReader(read_simple_evals),

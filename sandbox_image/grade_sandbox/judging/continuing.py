@@ -59,7 +59,7 @@ def compile_strict(source: str) -> "CodeType":
     """
     tree = ast.parse(source, "<tests>")
     for node in _statements(tree.body):
-        if isinstance(node, ast.Assert) and node.msg is not None and _calls(node.msg):
+        if isinstance(node, ast.Assert) and node.msg is not None and _has_call(node.msg):
             node.msg = None
     return compile(tree, "<tests>", "exec")
 
@@ -74,7 +74,7 @@ def _statements(nodes: "list[ast.stmt]") -> "Iterator[ast.stmt]":
                 yield from _statements(getattr(holder, part, []))
 
 
-def _calls(node: ast.AST) -> bool:
+def _has_call(node: ast.AST) -> bool:
     return any(isinstance(part, (ast.Call, ast.Await, ast.Yield, ast.YieldFrom)) for part in ast.walk(node))
 
 

@@ -210,7 +210,9 @@ def _check_texts(name: str | None, texts: list[Any], max_bytes: float = float("i
             raise BadRowError(f"column {name}: item {number} is {describe_value(text)}, not a text")
         # A character has at most four bytes, so most texts need not be encoded.
         if 4 * len(text) > max_bytes and len(text.encode("utf-8", "surrogatepass")) > max_bytes:
-            raise BadRowError(f"column {name}: item {number} has more than {max_bytes:,} bytes, which no run can have")
+            raise BadRowError(
+                f"column {name}: item {number} has more than {max_bytes:,} bytes, the most that a program can read"
+            )
 
 
 def _parse_list(row: Row, name: str) -> list[Any]:
