@@ -37,8 +37,6 @@ _LETTER = re.compile(r"\s*\(?([A-Za-z])(?:[.):]|\s+[-\u2013])\s*(?=\S)")
 _CUT = re.compile(r"\.{3,}|\u2026")
 _EXAMPLES = 5
 """Number of tasks that a note names."""
-_COMPARED_NEIGHBOURS = 5
-"""So many tasks with the question of the task before are no accident: ids are off by one."""
 _NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e-?\d+)?")
 
 
@@ -73,8 +71,6 @@ def check_file_matches_data(
         return [f"{summary}: {listed}{more}. They are graded by the data."]
     qid, (position, first) = next(iter(differing.items()))
     cause = " Its ids are row numbers of a log, which begin at 0 in every subject." if file.is_numbered else ""
-    if _is_off_by_one(tasks, file, benchmark):
-        cause = " Its ids begin at 1, and those of the data at 0: each record has the question of the task before."
     raise InputError(
         [
             f"{position}: {summary} ({origin}). Task {quoted(qid)}, {first.part}: the file has "
@@ -82,17 +78,6 @@ def check_file_matches_data(
             "other tasks, another release of them, or options in another order: give the data that it answers with "
             "--data."
         ]
-    )
-
-
-def _is_off_by_one(tasks: Mapping[str, Task], file: PredictionFile, benchmark: Benchmark) -> bool:
-    """Whether a file counts from 1, and the data from 0: its first records have the questions of the tasks before."""
-    numbered = ((number, record) for record in file.records if (number := parse_index(record.qid)) is not None)
-    pairs = [(tasks.get(str(number - 1)), record) for number, record in islice(numbered, _COMPARED_NEIGHBOURS)]
-    return len(pairs) > 1 and all(
-        task is not None
-        and _is_same_question(task.prompt_text, _question_of(recorded_task_of(record, file, benchmark)))
-        for task, record in pairs
     )
 
 

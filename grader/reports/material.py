@@ -97,7 +97,8 @@ class RunFiles:
             executed = _read_scorer_file(report, scorer, self.scorer_file, replies, gaps)
             if file is None and executed.predictions and are_graded(executed.predictions, report):
                 replies = executed.predictions
-                gaps = self._gaps_with_scorer_file(gaps)
+                # A prediction file that exists but could not be used stays a gap; one that does not exist is none.
+                gaps = [gap for gap in gaps if gap.kind != "predictions" or self.predictions is not None]
         tasks = ShownTasks()
         if benchmark is not None and has_items:
             tasks = gather_tasks(report, benchmark, file, self.data, gaps, rows=self.rows, folders=self.folders)
@@ -142,21 +143,6 @@ class RunFiles:
         else:
             why = f"{source.name} does not hold the predictions that were graded ({graded_name})."
         return None, Gap(kind="predictions", reason=why)
-
-    def _gaps_with_scorer_file(self, gaps: list[Gap]) -> list[Gap]:
-        """Return the gaps when the replies come from the scorer's own file.
-
-        A prediction file that exists but could not be used stays a gap; one that does not exist is no longer a gap.
-        """
-        assert self.scorer_file is not None
-        remaining = []
-        for gap in gaps:
-            if gap.kind != "predictions":
-                remaining.append(gap)
-            elif self.predictions is not None:
-                why = f"{gap.reason.rstrip('.')}. The outputs shown are from {self.scorer_file.name}."
-                remaining.append(msgspec.structs.replace(gap, reason=why))
-        return remaining
 
 
 def files_of_results(

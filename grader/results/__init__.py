@@ -335,23 +335,12 @@ class Report(msgspec.Struct, Generic[SampleFacts, RunFacts], frozen=True, kw_onl
     """Group value -> official abbreviation."""
     notes: list[Note] = []
 
-    def __str__(self) -> str:
-        """Return the overall metrics, one on a line."""
-        part = f"only {self.part.in_words()}" if self.part is not None else ""
-        title = [name for name in (self.benchmark, self.split, self.protocol, part, self.model) if name]
-        counts = f"{counted(len(self.samples), 'sample')}; official and careful differ on {len(self.differences())}"
-        if self.unscored:
-            counts += f"; {self.unscored} unscored"
-        metrics = [_metric_line(name, *pair) for name, pair in self.overall().items()]
-        more = [f"... and {len(metrics) - _MOST_METRICS} more metrics"] if len(metrics) > _MOST_METRICS else []
-        return "\n".join([" · ".join(map(_shorten, title)), *metrics[:_MOST_METRICS], *more, counts])
-
     def __repr__(self) -> str:
         """Return one line: all samples of a run would be megabytes of text."""
         counts = ", ".join(
             [counted(len(self.metrics), "metric"), counted(len(self.samples), "sample"), f"{self.unscored} unscored"]
         )
-        return f"<Report {' '.join(map(_shorten, (self.benchmark, self.split, self.protocol)))}: {counts}>"
+        return clean(f"<Report {self.benchmark} {self.split} {self.protocol}: {counts}>")
 
     def metric(self, name: str, reading: ReadingName = "official", group: str | None = None) -> Metric | None:
         """Return the named metric, or None if this report does not have it."""
@@ -388,23 +377,6 @@ def count_unscored(samples: Iterable[SampleResult]) -> tuple[int, UnscoredCounts
         official=sum(official for official, _ in flags), careful=sum(careful for _, careful in flags)
     )
     return sum(official or careful for official, careful in flags), by_reading
-
-
-_MOST_METRICS = 20
-_MOST_CHARACTERS = 60
-"""Of a name in the text of a report, which a notebook shows."""
-
-
-def _metric_line(name: str, official: Metric | None, careful: Metric | None) -> str:
-    metric = careful or official
-    assert metric is not None
-    interval = "" if metric.ci95 is None else f", 95 % interval {' to '.join(map(decimal, metric.ci95))}"
-    values = f"official {in_percent(official)}, careful {in_percent(careful)}"
-    return f"{_shorten(name)}: {values}{interval}, n {observation_counts(official, careful)}"
-
-
-def _shorten(text: str) -> str:
-    return clean(text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…")
 
 
 def metrics_leaving_out_unscored(report: Report) -> str:

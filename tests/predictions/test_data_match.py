@@ -192,15 +192,6 @@ def test_a_file_of_other_tasks_is_refused_with_an_example_and_a_remedy(tmp_path:
     assert f"--data {tmp_path / 'samples.jsonl'}" in problem
 
 
-def test_ids_that_begin_at_one_where_those_of_the_data_begin_at_zero_are_named_as_the_cause(tmp_path: Path) -> None:
-    rows = [{"question": f"How much is {n} times 3?", "answer": f"#### {3 * n}"} for n in range(10)]
-    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    lines = [{"doc_id": n, "doc": row, "resps": [["3"]], "filter": "none"} for n, row in enumerate(rows, 1)]
-    (tmp_path / "s.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(InputError, match="ids begin at 1, and those of the data at 0"):
-        grader.grade(tmp_path / "s.jsonl", benchmark="gsm8k", data=tmp_path / "q.jsonl")
-
-
 def test_numbers_with_more_digits_than_python_reads_are_compared(tmp_path: Path) -> None:
     """`int` raises ValueError for them."""
     digits = "9" * 5000
