@@ -383,14 +383,16 @@ def _notes(before: Report, after: Report) -> list[str]:
     for items, which in ((items_before - items_after, "first"), (items_after - items_before, "second")):
         if items:
             number = counted(len(items), "item")
-            notes.append(f"{number} only in the {which} run: excluded from all differences.")
+            verb = "is" if len(items) == 1 else "are"
+            notes.append(f"{number} {verb} only in the {which} run: excluded from all differences.")
     if incomparable := incomparable_observations(before, after):
         number = counted(len(incomparable), "item")
         notes.append(f"{number} with different parts (passes, solutions) in the runs: excluded from all differences.")
     for report, which in ((before, "first"), (after, "second")):
         if report.unscored:
-            number, metrics = counted(report.unscored, "sample"), metrics_leaving_out_unscored(report)
-            notes.append(f"{number} of the {which} run unscored: excluded from the differences of {metrics}.")
+            number, verb = counted(report.unscored, "sample"), "is" if report.unscored == 1 else "are"
+            metrics = metrics_leaving_out_unscored(report)
+            notes.append(f"{number} of the {which} run {verb} unscored: excluded from the differences of {metrics}.")
     if before.provenance.data_digest is None:
         # Runs with different digests are not compared, so neither has one here.
         notes.append("Neither run records its data, so it is unknown whether both were graded against the same data.")

@@ -196,7 +196,11 @@ def _board(runs: list[NamedReport], reading: ReadingName, why_separate: str, *, 
         runs=names,
         rankings={name: _ranking(reports, metric, name, published_by_reading[name]) for name in READINGS},
         published=models,
-        notes=[*([why_separate] if why_separate else []), *_notes(ordered), *published_notes],
+        notes=[
+            *([why_separate] if why_separate else []),
+            *_notes(list(zip(names, reports, strict=True))),
+            *published_notes,
+        ],
     )
 
 
@@ -296,8 +300,8 @@ def _notes(runs: list[NamedReport]) -> list[str]:
             in_words = conditions.in_words(differences)
             notes.append(f"{first_name.short} and {name.short} had different conditions: {in_words}.")
         if report.unscored:
-            number = counted(report.unscored, "sample")
-            notes.append(f"{number} of {name.short} unscored: excluded from {metrics_leaving_out_unscored(report)}.")
+            samples = f"{counted(report.unscored, 'sample')} of {name.short} {'is' if report.unscored == 1 else 'are'}"
+            notes.append(f"{samples} unscored: excluded from {metrics_leaving_out_unscored(report)}.")
     items = [{sample.qid for sample in report.samples} for _, report in runs]
     if any(ids != items[0] for ids in items):
         notes.append("The runs do not have the same items. Tests use the items that both runs have.")

@@ -84,8 +84,8 @@ def test_metrics_are_means_over_the_items_that_both_runs_have() -> None:
     assert (row.difference.value, row.difference.n, row.difference.differing) == (0, 3, 2)
     assert flips(made) == (["c"], ["b"])
     assert made.notes == [
-        "1 item only in the first run: excluded from all differences.",
-        "1 item only in the second run: excluded from all differences.",
+        "1 item is only in the first run: excluded from all differences.",
+        "1 item is only in the second run: excluded from all differences.",
     ]
 
 
@@ -122,8 +122,8 @@ def test_unscored_items_are_left_out_and_counted() -> None:
     assert {(row.before, row.after, row.difference.n) for row in made.metrics} == {(100, 0, 1)}
     assert flips(made) == ([], ["a"])
     assert made.notes == [
-        "1 sample of the first run unscored: excluded from the differences of all metrics.",
-        "1 sample of the second run unscored: excluded from the differences of all metrics.",
+        "1 sample of the first run is unscored: excluded from the differences of all metrics.",
+        "1 sample of the second run is unscored: excluded from the differences of all metrics.",
     ]
 
 

@@ -129,10 +129,15 @@ def test_questions_with_fewer_passes_than_in_another_run_decide_no_rank() -> Non
     assert made.notes == ["The runs do not have the same items. Tests use the items that both runs have."]
 
 
-def test_runs_of_one_name_are_told_apart_by_their_files() -> None:
-    runs = [(RunName(model="tiny", results=f"{n}_results.json"), questions(100 + n)) for n in (1, 2)]
+def test_runs_of_one_name_are_told_apart_by_their_files_also_in_notes() -> None:
+    versions = (Provenance(data_digest="d", grade=version) for version in ("1", "2"))
+    runs = [
+        (RunName(model="tiny", results=f"{n}_results.json"), questions(100 + n, provenance=version))
+        for n, version in enumerate(versions, 1)
+    ]
     (made,) = leaderboard(runs).boards
     assert [run.short for run in made.runs] == ["tiny (2)", "tiny (1)"]
+    assert made.notes == ["tiny (2) and tiny (1) had different conditions: grade's version 2 and 1."]
 
 
 def test_files_of_two_benchmarks_with_one_name_are_one_model_only_if_the_user_or_the_file_says_so() -> None:

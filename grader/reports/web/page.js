@@ -453,7 +453,7 @@ function picture(task) {
 function asked(task, sample, hasOptions = true) {
   if (!task.blocks) return el('p', { class: 'notice warn' }, 'The question cannot be shown: ', gapOf('questions', 0, 'the data has none for this item.'));
   return [picture(task), task.text ? el('div', { class: 'prose' }, safe(task.text)) : null, hasOptions ? options(task, sample) : null,
-    hasOptions && task.gold && !task.options.length ? el('p', {}, el('b', { text: 'Correct: ' }), safe(task.gold)) : null,
+    hasOptions && task.gold && !task.options.length ? el('p', {}, el('b', { text: 'Gold: ' }), safe(task.gold)) : null,
     task.blocks.map((block) => el('details', { open: block.open }, el('summary', {}, safe(block.title)), block.kind === 'code' ? source(block.content.replace(/\n+$/, '')) : el('div', { class: 'prose' }, safe(block.content))))];
 }
 
