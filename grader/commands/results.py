@@ -49,7 +49,7 @@ def compare_command(
 
     A and B are optional names for the two runs, as in `base=old_results.json`.
     """
-    from grader.decisions.comparison import compare, distinct_names
+    from grader.decisions.comparison import compare
     from grader.reports.material import files_of_results
     from grader.reports.views import comparison as view
     from grader.scorers.registry import scorer_of
@@ -60,12 +60,11 @@ def compare_command(
         files_of_results(Path(run.results), report, data=data, benchmark=benchmark) for run, report in runs
     )
     output_files.check_outputs(outputs, [*a_files.paths, *b_files.paths, data])
-    comparison = compare(a_report, b_report, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
+    comparison = compare(a_report, b_report, reading=reading, names=(a, b))
 
     def sides() -> tuple[PageRun, PageRun]:
         """Return what an HTML page shows of both runs."""
-        a_name, b_name = distinct_names([a, b])
-        return _page_run(a_name, a_files), _page_run(b_name, b_files)
+        return _page_run(comparison.a, a_files), _page_run(comparison.b, b_files)
 
     def gaps() -> list[Gap]:
         """Return what an HTML page cannot show of them."""

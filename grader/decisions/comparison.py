@@ -187,17 +187,17 @@ def compare(
     after: Report,
     *,
     reading: ReadingName = "careful",
-    files: tuple[str, str] = ("", ""),
-    names: tuple[str, str] = ("", ""),
+    names: tuple[RunName, RunName] | None = None,
 ) -> Comparison:
     """Compare two runs, paired by observation. Raises UsageError if benchmark, data or protocol differ.
 
-    `reading`: that of the flips. `files`: the paths of the results files. `names`: the user's names for the runs.
+    `reading`: that of the flips. `names`: those of the runs, for runs of files.
     """
     check_comparable(before, after)
     scorer = scorer_of(after)
     headline = _headline(before, after)
     notes_on_runs = _notes(before, after)
+    a, b = distinct_names(names or (run_name(before), run_name(after)))
     before, after = comparable_reports(before, after)
     comparisons = []
     for metric in _metrics_to_compare(after, headline):
@@ -222,8 +222,8 @@ def compare(
         fallen=fallen,
         made_differently=condition_differences,
         notes=[*notes, *notes_on_runs],
-        a=run_name(before, files[0], names[0]),
-        b=run_name(after, files[1], names[1]),
+        a=a,
+        b=b,
     )
 
 
@@ -293,7 +293,7 @@ def _correction_notes(comparisons: list[MetricComparison], headline: str) -> lis
     ]
 
 
-def run_name(report: Report, results_path: str, name: str = "") -> RunName:
+def run_name(report: Report, results_path: str = "", name: str = "") -> RunName:
     """Return the names of a run; `name` is the user's name for it."""
     return RunName(
         results=results_path,

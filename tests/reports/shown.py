@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from grader.decisions.comparison import compare
+from grader.decisions.comparison import compare, run_name
 from grader.reports.formats import format_of, html, markdown, terminal
 from grader.reports.material import Material, Replies
 from grader.reports.views import comparison, run
@@ -27,5 +27,6 @@ def as_file(name: str, report: Report, gates: Any = (), **settings: Any) -> byte
 
 
 def side_by_side(before: PageRun, after: PageRun, *, reading: ReadingName = "careful") -> bytes:
-    named: dict[str, Any] = {"files": ("a.json", "b.json"), "names": (before.name, after.name), "reading": reading}
-    return html.make(comparison.document(compare(before.report, after.report, **named), lambda: (before, after)))
+    a, b = run_name(before.report, "a.json", before.name), run_name(after.report, "b.json", after.name)
+    made = compare(before.report, after.report, reading=reading, names=(a, b))
+    return html.make(comparison.document(made, lambda: (before, after)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions.comparison import distinct_names, item_values
+from grader.decisions.comparison import item_values
 from grader.reports.document import (
     NOTHING,
     PAGES,
@@ -48,7 +48,7 @@ def document(
 
     `sides` collects what the runs' items hold; it is called only if items are shown. `outcome_names`: the scorer's.
     """
-    a, b = _short_names(comparison)
+    a, b = comparison.a.short, comparison.b.short
     overall = [row for row in comparison.metrics if not row.group]
     by_group = [row for row in comparison.metrics if row.group]
     files = [f"{short}: {run.file}" for short, run in ((a, comparison.a), (b, comparison.b)) if run.file]
@@ -119,7 +119,7 @@ def _table(
     for name, row in rows:
         pairs.setdefault(name, {})[row.reading] = row
     has_corrected = any(row.corrected is not None for _, row in rows)
-    test_columns = [*_short_names(comparison), "change", "95 % interval", "p"]
+    test_columns = [comparison.a.short, comparison.b.short, "change", "95 % interval", "p"]
     test_columns += ["p, corrected", "pairs"] if has_corrected else ["pairs"]
     table_rows = []
     for name, pair in pairs.items():
@@ -150,7 +150,7 @@ def _flips_table(title: str, comparison: Comparison, flips: Sequence[Flip], *, h
         return f"{title}: none."
     return Table(
         title=f"{title}: {len(flips)}",
-        columns=[Column(name=name, kind="name") for name in ("item", *_short_names(comparison))],
+        columns=[Column(name=name, kind="name") for name in ("item", comparison.a.short, comparison.b.short)],
         rows=[_flip_cells(flip, comparison.reading, has_items=has_items) for flip in flips],
         is_list=True,
     )
@@ -209,12 +209,6 @@ def _interval_text(row: MetricComparison) -> str:
     return " to ".join(map(signed, row.difference.ci95))
 
 
-def _short_names(comparison: Comparison) -> tuple[str, str]:
-    """Return the names of the runs: those that the user gave, if there are some."""
-    a, b = distinct_names([comparison.a, comparison.b])
-    return a.short, b.short
-
-
 def _first_metric(comparison: Comparison, reading: ReadingName) -> MetricComparison | None:
     return next((row for row in comparison.metrics if row.reading == reading and row.group is None), None)
 
@@ -224,7 +218,7 @@ def _headline_sentence(comparison: Comparison) -> str:
     row = _first_metric(comparison, comparison.reading)
     if row is None:
         return ""
-    a, b = _short_names(comparison)
+    a, b = comparison.a.short, comparison.b.short
     change, p_value = signed(row.difference.value), p_value_text(row.p_value)
     direction = "is higher" if row.difference.value > 0 else "is lower"
     verb = "is the same" if change == "0.0" else direction
@@ -241,7 +235,7 @@ def _brief(comparison: Comparison, *, has_items: bool) -> Brief | None:
     other = _first_metric(comparison, other_reading(comparison.reading))
     if row is None:
         return None
-    _, b = _short_names(comparison)
+    b = comparison.b.short
     directions = (("lower", "down", comparison.fallen), ("higher", "up", comparison.risen))
     return Brief(
         number=signed(row.difference.value),

@@ -122,9 +122,10 @@ def test_json_is_the_whole_record_and_csv_has_unrounded_values() -> None:
 def test_an_official_value_with_a_note_is_marked_wherever_runs_are_together() -> None:
     noted, plain = questions(150, notes=[Note("Another Python.", "official")]), questions(100)
     runs = [(run_name(noted, "a_results.json"), noted), (run_name(plain, "b_results.json"), plain)]
+    named = run_name(noted, name="x"), run_name(plain, name="y")
     documents = {
         ("a", "75.0"): of_leaderboard.document(leaderboard(runs)),
-        ("x", "25.0"): of_comparison.document(compare(noted, plain, names=("x", "y"))),
+        ("x", "25.0"): of_comparison.document(compare(noted, plain, names=named)),
     }
     for (name, value), document in documents.items():
         text = terminal.render(document)
