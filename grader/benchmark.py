@@ -122,6 +122,11 @@ _IRRELEVANT_TO_VERDICTS = frozenset(
 another `revision`, or other `subjects`, are other data, which have a digest."""
 
 
+def _as_read_again(value: object) -> Any:
+    """Return a value as a results file gives it back: a list in place of a tuple, for example."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
 class Inference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How `grade infer` asks; settings not given here are the scorer's."""
 
@@ -267,12 +272,12 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         `declared` has the fields that can change a verdict, of the protocol and of the scorer's own declaration. A
         bundled declaration is known by its name.
         """
-        settings: dict[str, Any] = msgspec.to_builtins(self.settings)
+        settings: dict[str, Any] = _as_read_again(self.settings)
         if self.bundled:
             return settings
         common = set(Benchmark.__struct_fields__) - {"answer_between"}
         declared = {
-            field.name: msgspec.to_builtins(value)
+            field.name: _as_read_again(value)
             for rules, known in (
                 (self.protocols[protocol], _IRRELEVANT_TO_VERDICTS),
                 (self, _IRRELEVANT_TO_VERDICTS | common),

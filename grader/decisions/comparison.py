@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -173,6 +173,7 @@ def _why_not_comparable(before: Report, after: Report) -> str:
         return f"they were graded against different data ({first or 'unknown'} and {second or 'unknown'})"
     first, second = before.provenance.settings, after.provenance.settings
     if first != second:
+        first, second = _differing(first, second), _differing(second, first)
         return f"their scorer had different settings ({first} and {second})"
     aggregations = [(run.aggregation.mean_over, run.aggregation.f1_of) for run in (before, after)]
     # A run without `mean_over` and `f1_of` has fewer metrics, and these mean the same as in the other run.
@@ -180,6 +181,15 @@ def _why_not_comparable(before: Report, after: Report) -> str:
     if have_aggregations and aggregations[0] != aggregations[1]:
         return "`mean_over` or `f1_of` in benchmark.toml is another one"
     return ""
+
+
+def _differing(settings: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that are not the same in others."""
+    return {
+        name: _differing(value, others.get(name, {})) if isinstance(value, dict) else value
+        for name, value in settings.items()
+        if value != others.get(name)
+    }
 
 
 def compare(

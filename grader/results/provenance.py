@@ -117,8 +117,8 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A hash of the graded predictions."""
     intervals: IntervalMethod | None = None
     settings: dict[str, Any] = {}
-    """The settings of the benchmark.toml that are not the scorer's defaults; of a benchmark of one's own, also what its
-    protocol declares."""
+    """The settings of the benchmark.toml that are not the scorer's defaults; of a benchmark of one's own, also the
+    rules that it declares, in its protocol and at the top of the file."""
     sandbox: SandboxProvenance | None = None
     judge: JudgeProvenance | None = None
 

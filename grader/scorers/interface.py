@@ -350,6 +350,11 @@ class Scorer(ABC, Generic[B, T]):
     def rescore(self, earlier: EarlierRun[B]) -> ScorerOutput:
         """Score an earlier run again, with the options given now; raises UsageError, InputError."""
         report = earlier.require_report()
+        if report.provenance.settings != earlier.benchmark.settings_in(earlier.protocol):
+            raise UsageError(
+                f"The results of {earlier.path.name} were made with other [settings] in benchmark.toml. Grade again "
+                "without --score-only."
+            )
         if not report.samples:
             raise UsageError(
                 f"--score-only: the data of {earlier.split} has no answers, so there is nothing to score again."

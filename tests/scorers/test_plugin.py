@@ -127,6 +127,8 @@ def test_its_own_setting_is_typed_kept_and_compared(grade, tmp_path):
     grade("before.json", "-b", "sums")
     declaration = tmp_path / "sums" / "benchmark.toml"
     declaration.write_text(DECLARATION.replace("tolerance = 0.5", "tolerance = 0.01"))
+    stale = grade("before.json", "-b", "sums", "--score-only", code=2)
+    assert "before.json were made with other [settings]" in stale.stderr
     grade("after.json", "-b", "sums")
     results = tmp_path / "after_results.json"
     assert metric(results, "careful") == pytest.approx(200 / 3)

@@ -125,15 +125,18 @@ def test_data_beside_the_declaration_that_has_changed_cannot_be_scored_with_the_
 
 def test_a_benchmark_that_is_declared_anew_can_neither_be_scored_again_nor_be_compared(tmp_path: Path) -> None:
     question = {"id": "q", "question": "Which?", "answer": "red"}
-    path = own(tmp_path, TEXTS, [question], {"q": ["red"]})
+    marked = f"answer_between = ['{{', '}}']\n{TEXTS}"
+    path = own(tmp_path, marked, [question], {"q": ["red"]})
     given = Options(benchmark=str(tmp_path))
     first = grade(path, given, Silent())
     first.write()
-    own(tmp_path, f"letters = 'ABC'\n{TEXTS}".replace('"exact"', '"pope"'), [question], {"q": ["red"]})
+    again = msgspec.structs.replace(given, score_only=True)
+    assert grade(path, again, Silent()).report == first.report
+    own(tmp_path, f"letters = 'ABC'\n{marked}".replace('"exact"', '"pope"'), [question], {"q": ["red"]})
     with pytest.raises(
         UsageError, match=r"p_results\.json was made with another benchmark\.toml: letters, rule changed"
     ):
-        grade(path, msgspec.structs.replace(given, score_only=True), Silent())
+        grade(path, again, Silent())
     with pytest.raises(UsageError, match="their scorer had different settings"):
         compare(first.report, grade(path, given, Silent()).report)
 
