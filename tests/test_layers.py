@@ -109,6 +109,14 @@ def test_decisions_need_only_results_files() -> None:
     assert {one for below in above.values() for one in below if one.startswith(tuple(outside))} == set()
 
 
+def test_no_format_knows_a_view_and_no_view_a_format() -> None:
+    """Each can be added without the other."""
+    folders = "grader.reports.formats.", "grader.reports.views."
+    for one, other in (folders, folders[::-1]):
+        found = {name for name, below in graph().items() if name.startswith(one) for m in below if m.startswith(other)}
+        assert found == set()
+
+
 GROUND = ("task", "benchmark", "options", "resources", "observer", "errors", "wording")
 LOW = (*GROUND, "files", "statistics", "results", "predictions", "models")
 HIGH = ("scorers", "decisions", "reports", "grading", "commands", "cli", "pool", "serving", "integrations", "inference")

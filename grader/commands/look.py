@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import sys
 from pathlib import Path
@@ -190,8 +189,7 @@ def task_fields(options: Options, qid: str) -> list[tuple[str, str]]:
     setup = make_setup(options)
     benchmark, tasks = setup.declared, load_tasks(setup)
     if qid not in tasks:
-        similar = difflib.get_close_matches(qid, tasks, n=3)
-        hint = f"Did you mean {', '.join(similar)}?" if similar else f"`grade show {options.benchmark}` lists the ids."
+        hint = f"`grade show {options.benchmark}` lists the ids."
         raise UsageError(f"{benchmark.id} has no {benchmark.unit} {qid!r}. {hint}")
     return [
         (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
@@ -261,9 +259,7 @@ def _find_sample(report: Report, qid: str, number: int, results: Path) -> Sample
     """Return the sample of a task; raises UsageError with the ids or numbers that there are."""
     samples = {sample.sample: sample for sample in report.samples if sample.qid == qid}
     if not samples:
-        similar = difflib.get_close_matches(qid, {sample.qid for sample in report.samples}, n=3)
-        hint = f" Did you mean {', '.join(similar)}?" if similar else ""
-        raise UsageError(f"{results} has no sample of {qid!r}.{hint}")
+        raise UsageError(f"{results} has no sample of {qid!r}.")
     if number not in samples:
         numbers = ", ".join(map(str, samples))
         which = "only sample" if len(samples) == 1 else "samples"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from typing import TYPE_CHECKING, Any
@@ -108,7 +107,7 @@ def check_before_run(
         _check_name(option, threshold.name, names, scorer, run)
         if threshold.group is not None and threshold.group not in groups:
             message = missing_group_message(threshold.name, threshold.group, sorted(groups))
-            raise UsageError(f"{option}: {message}{_similar_name_hint(threshold.group, groups)}")
+            raise UsageError(f"{option}: {message}")
         if threshold.value < 0 and threshold.name not in scorer.signed_metrics:
             raise UsageError(
                 f"{option}={threshold.value:.10g}: {threshold.name} is never below 0, so this gate is always met."
@@ -120,13 +119,8 @@ def check_before_run(
 
 def _check_name(option: str, name: str, names: list[str], scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:
     if name not in names:
-        hint = scorer.missing_metric_hint(name, run) or _similar_name_hint(name, names)
+        hint = scorer.missing_metric_hint(name, run)
         raise UsageError(f"{option}: this run has no metric {name!r}; it has {', '.join(names)}.{hint}")
-
-
-def _similar_name_hint(name: str, known: list[str] | dict[str, None]) -> str:
-    similar = difflib.get_close_matches(name, known, 1)
-    return f" Did you mean {similar[0]}?" if similar else ""
 
 
 def missing_group_message(metric: str, group: str | None, groups: Sequence[str]) -> str:
