@@ -154,6 +154,11 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
         return {record.qid: record.predictions for record in self.records}
 
     @property
+    def replies_by_qid(self) -> dict[str, list[str]]:
+        """Task id -> the model's whole replies: also where a log's filter made the predictions of them."""
+        return {record.qid: record.outputs or record.predictions for record in self.records}
+
+    @property
     def model(self) -> str | None:
         """The model that the file names; None if it names no model or several."""
         models = {record.fields.get("model") for record in self.records}

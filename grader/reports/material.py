@@ -77,7 +77,7 @@ class RunFiles:
     def replies(self) -> Replies:
         """Return the run's replies; empty if they are unknown."""
         file, _ = self._graded_predictions
-        return file.predictions_by_qid if file else {}
+        return self._shown_replies(file)
 
     def material(self) -> Material:
         """Collect the material of the report's items. Raises UsageError if the report's scorer is not installed."""
@@ -91,7 +91,7 @@ class RunFiles:
         file, gap = self._graded_predictions if has_items else (None, None)
         if gap is not None:
             gaps.append(gap)
-        replies = file.predictions_by_qid if file else {}
+        replies = self._shown_replies(file)
         executed = ScorerFile()
         if scorer.runs_programs:
             executed = _read_scorer_file(report, scorer, self.scorer_file, replies, gaps)
@@ -113,6 +113,12 @@ class RunFiles:
             programs=executed.programs,
             gaps=gaps,
         )
+
+    def _shown_replies(self, file: PredictionFile | None) -> dict[str, list[str]]:
+        """Return the texts that were read: the predictions, or the whole replies that a log's filter read before."""
+        if file is None:
+            return {}
+        return file.replies_by_qid if scorer_of(self.report).reads_whole_replies else file.predictions_by_qid
 
     @functools.cached_property
     def _graded_predictions(self) -> tuple[PredictionFile | None, Gap | None]:

@@ -304,6 +304,8 @@ class Scorer(ABC, Generic[B, T]):
     """Ending of the file that it writes beside the results (`ScorerOutput.write_scorer_file`); empty: none."""
     has_units: ClassVar[bool] = False
     """Whether several tasks are judged together: `--id`, `--limit` and reports treat them as one item."""
+    reads_whole_replies: ClassVar[bool] = False
+    """Whether the careful reading is of the whole reply where a log's filter made the prediction of it."""
     runs_programs: ClassVar[bool] = False
     """Whether predictions become programs that are executed."""
 

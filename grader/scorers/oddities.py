@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.files.json_text import quoted
 from grader.predictions.outcomes import TRUNCATED
 from grader.results import Outcome, Reading
 
@@ -54,6 +55,27 @@ def with_oddities(samples: Iterable[SampleResult], oddities: Oddities) -> list[S
     return [_with_oddities(sample, oddities) for sample in samples]
 
 
+def quoting_filtered_texts(
+    samples: Iterable[SampleResult], predictions: Mapping[str, list[str]], oddities: Oddities
+) -> list[SampleResult]:
+    """Return the samples; where a log's filter made the prediction of a reply, the official reading quotes it.
+
+    Reports show the reply, which the careful reading has read. So the official reading has no span in it.
+    """
+    return [
+        _quoting(sample, predictions[sample.qid][sample.sample])
+        if (sample.qid, sample.sample) in oddities.outputs
+        else sample
+        for sample in samples
+    ]
+
+
+def _quoting(sample: SampleResult, prediction: str) -> SampleResult:
+    detail = f"The log's filter made {quoted(prediction)} of the reply. {sample.official.detail}".rstrip()
+    official = msgspec.structs.replace(sample.official, detail=detail, span=msgspec.UNSET)
+    return msgspec.structs.replace(sample, official=official)
+
+
 def have_filters(samples: Iterable[SampleResult]) -> bool:
     """Whether several filters of a log made the samples of a task: they read one output, so they are one sample."""
     return any(isinstance(sample.groups, Mapping) and FILTER in sample.groups for sample in samples)
@@ -80,9 +102,6 @@ def _with_oddities(sample: SampleResult, oddities: Oddities) -> SampleResult:
         )
         return msgspec.structs.replace(sample, careful=careful)
     careful = sample.careful
-    if key in oddities.outputs:
-        # The span is one of the whole output, and what is shown is the prediction.
-        careful = msgspec.structs.replace(careful, span=msgspec.UNSET)
     if key in oddities.unfinished and careful.rule_name in _IN_A_SENTENCE:
         detail = "the log says that the reply was cut off, in the sentence that would be the answer"
         careful = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail=detail, rule=CUT_OFF)

@@ -17,6 +17,7 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.predictions.outcomes import BrokenRow, Oddities
+from grader.reports.material import RunFiles
 from grader.results import Outcome, Report
 from grader.scorers import declarations
 from grader.scorers.oddities import family_of, with_families
@@ -274,6 +275,11 @@ def test_careful_reads_the_whole_reply_of_a_log_and_official_what_its_filter_mad
     report = graded(tmp_path, NUMBERS, logged, answer="6")
     outcomes = [(s.official.outcome, s.careful.outcome) for s in report.samples]
     assert outcomes == [(Outcome.CORRECT, Outcome.CORRECT), (Outcome.WRONG, Outcome.CORRECT)]
+    assert [s.official.detail for s in report.samples] == [
+        f'The log\'s filter made "{made}" of the reply.' for made in ("6", "[invalid]")
+    ]
+    shown = RunFiles(report=report, predictions=tmp_path / "p.jsonl").replies()
+    assert [shown[s.qid][0][slice(*s.careful.span)] for s in report.samples] == ["6", "6"]
 
 
 def test_all_outputs_of_a_log_are_graded_where_its_filter_keeps_one(tmp_path: Path) -> None:

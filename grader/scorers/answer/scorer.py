@@ -36,6 +36,7 @@ from grader.scorers.interface import (
 )
 from grader.scorers.marks import answer_between
 from grader.scorers.means import each_observation
+from grader.scorers.oddities import quoting_filtered_texts
 from grader.scorers.pass_at_k import check_k, observe_pass_at_k, pass_at_k_names, sample_counts
 from grader.scorers.unread import unread_note
 
@@ -122,6 +123,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     declaration = AnswerBenchmark
     sample_facts = AnswerFacts
     run_facts = AnswerRunFacts
+    reads_whole_replies = True
     words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read", "says_more")))
     options: ClassVar[frozenset[str]] = frozenset({"k", "judge_model", "judge_base_url", "judge_replies"})
 
@@ -168,7 +170,8 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
             judge = session.provenance
             notes += [*judge_notes, *map(Note, session.notes)]
         facts = AnswerRunFacts(kind=declared.kind)
-        return ScorerOutput(samples=run.with_task_data(samples), notes=notes, judge=judge, facts=facts)
+        samples = quoting_filtered_texts(run.with_task_data(samples), run.predictions, run.oddities)
+        return ScorerOutput(samples=samples, notes=notes, judge=judge, facts=facts)
 
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""

@@ -28,6 +28,7 @@ from grader.scorers.choice.replies import missing_sample, read_replies, sample_o
 from grader.scorers.choice.tables import write_submission
 from grader.scorers.interface import SampleDetails, Scorer, ScorerOutput, Summary, TableBlock, Words
 from grader.scorers.means import each_observation, metric_rows
+from grader.scorers.oddities import quoting_filtered_texts
 from grader.scorers.pass_at_k import check_k, observe_pass_at_k, pass_at_k_names, pass_at_k_rows, sample_counts
 from grader.scorers.prompting import prompt_values, turn_from_template
 from grader.scorers.unread import unread_note
@@ -61,6 +62,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     declaration = ChoiceBenchmark
     sample_facts = ChoiceFacts
     run_facts = ChoiceRunFacts
+    reads_whole_replies = True
     words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read",)))
     options: ClassVar[frozenset[str]] = frozenset({"k", "judge_model", "judge_base_url", "judge_replies"})
     usual_sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=2048)
@@ -160,7 +162,9 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             ask_judge(replies, unanswered, session, version, is_circular=declared.is_circular)
         if session.judge is None:
             notes += missing_judge_note(replies, version)
-        samples = self._with_question_outcomes(run.with_task_data(_samples(replies, run)))
+        samples = self._with_question_outcomes(
+            quoting_filtered_texts(run.with_task_data(_samples(replies, run)), run.predictions, run.oddities)
+        )
         if session.judge is not None:
             notes += judged_note(samples)
         notes += guess_note(samples, {item.id: item.options for item in items}, version)
