@@ -339,14 +339,14 @@ _JOINS = "(?:(?:, )?(?:or|and|und|oder|et|ou|y|o|и|или)|,|;|to|of|out of|thr
 _ARTICLE = "(?:the |an? |about |(?<=or )[a-z] ?= ?)?"
 _LETTER = r"A-Za-z0-9\u00c0-\u024f\u0370-\u052f"
 _PART_BEFORE = Pattern(
-    rf"[{_LETTER}_.^√#&@\\{{]$|[±<>≤≥≠+*×·÷/^%] ?-?$|[=(] ?[+*/×·÷^] ?$|\w[-,:/']$|[\w)\]}}%°] ?[-+*/×·÷^x] ?$|"
-    rf"\d[ \t]+$|[([]-?\d[\d.]*, ?$"
-    rf"|(?:\d|\b{_ONE_WORD})[ \t]*[%°]?(?:[ \t]?[A-Za-z/]{{1,12}})?[ \t]*{_JOINS}[ \t]+{_ARTICLE}$"
-    r"|n't $|\b(?:(?:root|power|half|quarter|thirds?) of|twice|double|triple|times|log|ln|sin|cos|tan|not|instead of|"
+    rf"[{_LETTER}_.^√#&@\\{{]\Z|[±<>≤≥≠+*×·÷/^%] ?-?\Z|[=(] ?[+*/×·÷^] ?\Z|\w[-,:/']\Z|[\w)\]}}%°] ?[-+*/×·÷^x] ?\Z|"
+    rf"\d[ \t]+\Z|[([]-?\d[\d.]*, ?\Z"
+    rf"|(?:\d|\b{_ONE_WORD})[ \t]*[%°]?(?:[ \t]?[A-Za-z/]{{1,12}})?[ \t]*{_JOINS}[ \t]+{_ARTICLE}\Z"
+    r"|n't \Z|\b(?:(?:root|power|half|quarter|thirds?) of|twice|double|triple|times|log|ln|sin|cos|tan|not|instead of|"
     r"than|compared (?:to|with)|at least|at most|up to|under|over|above|below|between|from|exceeds?|"
     r"steps?|stage|figure|fig\.?|table|page|chapter|section|part|option|choice|"
     rf"question|equation|eq\.?|problem|example|case|line|row|column|item|point|no\.?|level|grade|version|"
-    rf"{_MONTH}|第) ?(?:the )?\(?$|分之$",
+    rf"{_MONTH}|第) ?(?:the )?\(?\Z|分之\Z",
     re.IGNORECASE,
 )
 _PART_AFTER = Pattern(

@@ -93,7 +93,7 @@ RECONSIDERED = pattern_of_wordings(
 # --- sentences -------------------------------------------------------------------------------------------------------
 
 REFUSES = pattern_of_wordings(
-    r"\b<no>\s+(?:\w+\s+){0,4}?<verb>|\b<lacks>\b|\b<none>\b",
+    r"\b<no>\s+(?:\w+\s+){0,4}?<verb>\b|\b<lacks>\b|\b<none>\b",
     no={
         r"can(?:no|')?t|can not|could(?: not|n't)|(?:am|is|are) not able to|unable to|"
         r"(?:not possible|impossible|difficult|hard) to|don't|do not|does(?:n't| not)|didn't|did not|without": 22,

@@ -99,7 +99,7 @@ _FIELD = Pattern(
     re.IGNORECASE,
 )
 _MARK = Pattern(
-    r"####[ \t]*+(?:(?:answer|ans)[ \t]*+)?(?::[ \t]*+)?(?=\S)(?!#)(?P<hashes>[^\n]*)"
+    r"####(?!\W*(?:final )?answer\W*\n)[ \t]*+(?:(?:answer|ans)[ \t]*+)?(?::[ \t]*+)?(?=\S)(?!#)(?P<hashes>[^\n]*)"
     r"|\[[^\[\]\n]{0,4}答案\][ \t]*+(?::[ \t]*+)?(?P<chinese>[^\n]*)",
     2,
 )

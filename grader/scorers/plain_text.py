@@ -102,3 +102,8 @@ BOUNDARY = Pattern(  # each alternative looks back at the character that the set
     r"|(?<!i\.e\.)(?<!e\.g\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?=[\s\"')\]]|$)))"
 )
 """The end of a sentence."""
+
+
+def without_accents(text: str) -> str:
+    """Return a text without accents; other forms of a character, such as "²", become the usual one."""
+    return "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))

@@ -7,14 +7,13 @@ replies. They stay, because a right answer would be wrong without them.
 from __future__ import annotations
 
 import json
-import unicodedata
 from typing import TYPE_CHECKING
 
 from grader.files.python_source import literal_from
 from grader.scorers.numbers import Number, as_number
 from grader.scorers.patterns import Pattern
 from grader.scorers.place_wordings import REFUSES
-from grader.scorers.plain_text import plain
+from grader.scorers.plain_text import plain, without_accents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,10 +101,10 @@ _QUOTED = Pattern(r'"([^"]+)"|\*([^*]+)\*|\{([^{}]+)\}')
 
 def fold_text(text: str) -> str:
     """Return a text in lower case and American spelling, without accents and markup."""
-    decomposed = unicodedata.normalize("NFKD", _MARKUP.sub(r"\1", plain(text)).casefold())
+    folded = without_accents(_MARKUP.sub(r"\1", plain(text)).casefold())
     for british, american in _BRITISH:
-        decomposed = decomposed.replace(british, american)
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
+        folded = folded.replace(british, american)
+    return folded
 
 
 _FILLER_WORDS = frozenset(

@@ -327,7 +327,8 @@ class ChoiceReader:
         letter = self.options.letter_of_statements(self.lower[claim.start : claim.end])
         if letter:
             return Selection(frozenset(letter), claim.start, claim.end, "option_text")
-        return self._select_by_text(claim.start, claim.end) or self._select_by_yes_or_no(claim)
+        by_text = self._select_by_text(claim.start, claim.end)
+        return by_text or self._select_by_number(claim) or self._select_by_yes_or_no(claim)
 
     def _select_asserted_labels(self, labels: list[Label]) -> Selection | None:
         """Return the options of all labels; None if several labels name different ones, which no option combines."""
@@ -390,7 +391,7 @@ class ChoiceReader:
     @heuristic(decides_per_100_000=41, when_disabled=True)
     def _is_subject_or_last(self, label: Label, end: int) -> bool:
         """Whether a bare letter is the last word of a sentence, "I think B.", or its subject, "B remains."."""
-        if not self.lower[label.end : end].strip(" .!*)\"'\n\u3002"):
+        if not self.lower[label.end : end].strip(" .!*\"'\n\u3002"):
             return True
         if label.letters & {"A", "I"}:  # an article and a pronoun
             return False
@@ -401,12 +402,12 @@ class ChoiceReader:
     # --- texts of options, and replies about all of them ---
 
     def _select_by_text(self, start: int, end: int) -> Selection | None:
-        """Return the only option whose text a span asserts; if it has none, the one with the reply's number."""
+        """Return the only option whose text a span asserts."""
         texts = self.options.texts_in(self.lower, start, end) or self._texts_of_one_capital(start, end)
         if "=" in self.lower:  # a derivation: its numbers are no answers
             texts = [text for text in texts if any(map(str.isalpha, self.lower[text.start : text.end]))]
         if not texts:
-            return self._select_by_number(start, end)
+            return None
         texts = self._asserted_texts(texts)
         if len({text.letter for text in texts}) != 1 or self.reply.has_refused:
             return None
@@ -422,12 +423,20 @@ class ChoiceReader:
         return is_part or self._is_label_denied(letter, start)
 
     def _asserted_texts(self, texts: Iterable[OptionText]) -> list[OptionText]:
-        """Return the texts that are asserted; if the question asks for what is not so, those that are denied."""
+        """Return the texts that are asserted; if the question asks for what is not so, those that are denied.
+
+        Texts joined by "or" are denied or doubted together: "It could be a dog or a wolf."
+        """
         by_standing: dict[Standing, list[OptionText]] = {"denied": [], "doubted": [], "named": []}
+        standing: Standing = "named"
+        end = 0
         for text in texts:
             if not self._is_in_option_list(text.start):
                 is_denied = wordings.DENIED_LATER.match(self.lower, text.end)
-                by_standing["denied" if is_denied else self._standing(text.start, text.end)].append(text)
+                if standing == "named" or not _OR.fullmatch(self.lower, end, text.start):
+                    standing = "denied" if is_denied else self._standing(text.start, text.end)
+                by_standing[standing].append(text)
+                end = text.end
         return (self.is_negated and by_standing["denied"]) or by_standing["named"]
 
     def _is_label_denied(self, letter: str, start: int) -> bool:
@@ -438,12 +447,16 @@ class ChoiceReader:
         labels = [label for label in self._labels(start, len(self.lower)) if letter in label.letters]
         return not self.is_negated and any(self._standing(label.start, label.end) == "denied" for label in labels)
 
-    def _select_by_number(self, start: int, end: int) -> Selection | None:
+    def _select_by_number(self, claim: Claim) -> Selection | None:
         """Return the only option whose number the reply has, if it is too short for a derivation and has no LaTeX."""
         if len(self.lower.strip()) > _LONGEST_WITHOUT_DERIVATION or "\\" in self.reply.text:
             return None
         letters = self.options.letters_of_numbers(self.reply.text)
-        return Selection(frozenset(letters), start, end, "option_text") if len(letters) == 1 else None
+        # Of these texts, none is asserted, or they are terms of a derivation.
+        others = {text.letter for text in self.options.texts_in(self.lower, claim.start, claim.end)} - letters
+        if others:
+            return None
+        return Selection(frozenset(letters), claim.start, claim.end, "option_text") if len(letters) == 1 else None
 
     @heuristic(needed_by="g5-mc-verdict-for-each-option")
     def _select_by_verdicts(self) -> Selection | None:
@@ -475,7 +488,7 @@ class ChoiceReader:
     def _select_by_yes_or_no(self, claim: Claim) -> Selection | None:
         """Return yes or no, or true or false, if these are the options and the whole reply says so; else None."""
         letters = {text: letter for letter, text in self.options.lower_texts.items()}
-        pair = next((pair for pair in (("yes", "no"), ("true", "false")) if letters.keys() == set(pair)), None)
+        pair = next((pair for pair in (("yes", "no"), ("true", "false")) if letters.keys() >= set(pair)), None)
         agrees = polarity(self.lower.strip(), self.options.question) if pair else None
         if pair is None or agrees is None:
             return None
@@ -503,8 +516,10 @@ class ChoiceReader:
     @cached_property
     @heuristic(needed_by="C06-not-question", when_disabled=False)
     def is_negated(self) -> bool:
-        """Whether the question asks for what is not so."""
-        return bool(wordings.NEGATED_QUESTION.search(self.options.question))
+        """Whether the question asks for what is not so: its last sentence before a question mark, without quotes."""
+        question = _QUOTED.sub(" ", self.options.question)
+        asking = _LAST_SENTENCE.search(question.rpartition("?")[0] or question)
+        return asking is not None and bool(wordings.NEGATED_QUESTION.search(asking[0]))
 
     def _standing(self, start: int, end: int) -> Standing:
         """Return what the words around an option say about it: "not B", "B is wrong", "if B"."""
@@ -532,7 +547,10 @@ class ChoiceReader:
         return frozenset((*ends, *(end - 1 for end in ends)))  # one before: the filler includes a bracket, or "A"
 
 
+_OR = Pattern(r"[\s,]*(?:or|nor)\s+(?:(?:an?|the)\s+)?")
 _OPTION = Pattern(r"(?:option|choice)\b[\s.:*(]*")
+_QUOTED = Pattern(r"\"[^\"\n]*\"")
+_LAST_SENTENCE = Pattern(r"(?:[^.?!\n]|[.?!](?!\s))*\W*$")
 _CAPITAL = Pattern(r"\b[A-Z]\b")
 _MARKS = " \t-*+>#([\"'"
 _BULLET = Pattern(r"[\s*+>#(\[\"']*(?:-+[ \t]+)?[\s*+>#(\[\"']*")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers.numbers import as_number, keys_with_amount, numbers_in, simplify_numbers
 from grader.scorers.patterns import Pattern, heuristic
-from grader.scorers.plain_text import plain, without_markup
+from grader.scorers.plain_text import plain, without_accents, without_markup
 
 if TYPE_CHECKING:
     import re
@@ -35,7 +35,7 @@ _COMMON = frozenset(
 _MARK = Pattern(r"\\(?:left|right|text\w*|mathrm|[dt]?frac|cdot|times)\b|[^\w.+-]|_|\.(?!\d)|(?<!\d)\.(?!\d)")
 _DIGIT = Pattern(r"\d")
 _TERM_BEFORE = Pattern(
-    r"(?:\d[.,]|[-+*/^×<>{]\s?|\b(?:minus|negative|options?|choice|figure|fig\.|step|image|part|item|no\.)\s)$"
+    r"(?:\d[.,]|[-+*/^×<>{]\s?|\b(?:minus|negative|options?|choice|figure|fig\.|step|image|part|item|no\.)\s)\Z"
 )
 _TERM_AFTER = Pattern(r"\s?(?:[+*/^×=<>]|-\s?\d)|[.,:/]\d|\s?%")
 RANKS = {word: str(rank) for rank, word in enumerate("first second third fourth fifth sixth".split(), 1)}
@@ -226,8 +226,8 @@ def _ordinals(ranked: re.Match[str]) -> tuple[str, ...]:
 
 
 def _bare(text: str) -> str:
-    """Return a text in lower case without marks and an article around it."""
-    return _ARTICLE.sub("", text.lower().strip(EDGE.replace("-", "")).rstrip("-"))
+    """Return a text in lower case without accents, and without marks and an article around it."""
+    return _ARTICLE.sub("", without_accents(text.lower()).strip(EDGE.replace("-", "")).rstrip("-"))
 
 
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789")

@@ -159,6 +159,15 @@ def test_declarations_in_other_languages(text: str) -> None:
         ("AA", GENOTYPES, "C"),
         ("The answer is AA.", GENOTYPES, "C"),
         ("Let me think.\nThe final answer: 20 $\\mathrm{kg}/\\mathrm{s}$", RATES, "B"),
+        ("It could be a cat or a dog.", ANIMALS, NONE),
+        ("It is not a dog or a horse. It is a bird.", ANIMALS, "C"),
+        ("The cat is a mammal (no feathers on B).", ANIMALS, "A"),
+        ("21: divisible by 3.\n29: prime.\n33: divisible by 3.", {"A": "21", "B": "29", "C": "33"}, NONE),
+        ("18: 18/4 = 4.5, no.\n36: 36/4 = 9, yes.\n44: 44/6, no.", {"A": "18", "B": "36", "C": "44"}, NONE),
+        ("They don't seem to be cold, so it is probably red.", COLOURS, "A"),
+        ("Yes, there is one.", {**YES_NO, "C": "Cannot be determined"}, "A"),
+        ("#### Solution\n$x = 5$\n\n#### **Final Answer**\n**B**", COLOURS, "B"),
+        ("Charlotte Bronte", {"A": "Emily Brontë", "B": "Charlotte Brontë"}, "B"),
     ],
 )
 def test_options_decide_what_words_mean(text: str, options: dict[str, str], wanted: str) -> None:
@@ -171,6 +180,19 @@ def test_options_decide_what_words_mean(text: str, options: dict[str, str], want
 )
 def test_of_a_question_for_what_is_not_so_the_denied_option_is_the_answer(text: str) -> None:
     assert concluded(text, ANIMALS, "Which of these does not bark?") == "A"
+
+
+@each(
+    ("question", "wanted"),
+    [
+        ("The lamp doesn't work. What is broken?", "B"),
+        ('Who says "It is not me"? Name the animal.', "B"),
+        ("Which animal is not broken? The lamp works.", "A"),
+        ("Name the animal that is not broken.", "A"),
+    ],
+)
+def test_only_what_is_asked_can_be_asked_for_what_is_not_so(question: str, wanted: str) -> None:
+    assert concluded("It is not the cat but the dog.", ANIMALS, question) == wanted
 
 
 @each("first", ["B.", "B)", "**B.**", "B:", "Option B.", "B"])

@@ -29,7 +29,9 @@ def test_the_prediction_is_the_last_column_and_the_index_a_number(tmp_path: Path
 def test_a_prediction_is_text_whatever_it_looks_like(tmp_path: Path, text: str, kept: str) -> None:
     path = write_submission(tmp_path / "s.xlsx", [{"index": "1", "prediction": text}])
     assert cells(path)[1] == (1, kept)
-    assert [row.cells["prediction"] for row in read_table(path.read_bytes(), lambda columns: True)] == [kept]
+    assert [
+        cells_by_name["prediction"] for _, cells_by_name in read_table(path.read_bytes(), lambda columns: True)
+    ] == [kept]
 
 
 @each(
