@@ -80,19 +80,11 @@ def check_values(config: Config, known: Mapping[str, OptionKind]) -> None:
     problems = []
     for key, value in config.values.items():
         if key not in known:
-            problems.append(f"{config.path}: {key}: unknown option{_negated_flag_hint(key, value, known)}")
+            problems.append(f"{config.path}: {key}: unknown option")
         elif not _is_accepted(value, known[key]):
             problems.append(f"{config.path}: {key}: expected {_EXPECTED[known[key]]}")
     if problems:
         raise InputError(problems)
-
-
-def _negated_flag_hint(key: str, value: Any, known: Mapping[str, OptionKind]) -> str:
-    """Return a hint for an option that the command line turns off with `--no-...`, such as `--no-cache`."""
-    name = key.removeprefix("no_")
-    if name == key or known.get(name) != "flag":
-        return ""
-    return f"; write {name.replace('_', '-')} = {'true' if value is False else 'false'}"
 
 
 def _is_accepted(value: Any, kind: OptionKind) -> bool:

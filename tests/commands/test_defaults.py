@@ -80,16 +80,6 @@ def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
     ]
 
 
-@each(("value", "meant"), [(True, "false"), (False, "true"), ("yes", "false")])
-def test_the_name_that_turns_a_switch_off_points_at_the_switch(value: object, meant: str) -> None:
-    with pytest.raises(InputError) as caught:
-        check_values(Config(path=Path("grade.toml"), values={"no_quiet": value, "no_split": True}), KNOWN)
-    assert caught.value.problems == [
-        f"grade.toml: no_quiet: unknown option; write quiet = {meant}",
-        "grade.toml: no_split: unknown option",
-    ]
-
-
 @pytest.mark.parametrize(
     "text",
     [
