@@ -11,6 +11,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Self
@@ -239,7 +240,9 @@ def connection() -> Iterator[None]:
                 "needs RAY_AUTH_MODE=token and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token here."
             ) from error
     try:
-        yield
+        # Ray prints messages on lost processes to standard output, which is for reports (`-o -`).
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
     finally:
         ray.shutdown()
 

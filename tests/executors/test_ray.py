@@ -159,6 +159,31 @@ def test_a_batch_that_loses_three_processes_is_unscored_and_leaves_no_sandbox(cl
     assert_gone([*seen])
 
 
+def test_what_ray_tells_about_a_lost_process_is_not_on_standard_output(cluster, capsys):
+    from grader.executors.ray import open_ray
+    from tests.executors.test_ray_task import JOB
+
+    def kill_one() -> None:
+        while not (running := [pid for pid in workers(cluster) if sandboxes([pid])]):
+            time.sleep(0.05)
+        os.kill(running[0], signal.SIGKILL)
+
+    told = ""
+    with open_ray(asked(cluster), Limits(), Silent()) as executor:
+        killing = threading.Thread(target=kill_one, daemon=True)
+        killing.start()
+        ((_, answer),) = executor.run([("a", {**JOB, "cpu": 5.0, "wall": 600.0, "head": "while True: pass\n"})])
+        killing.join()
+        assert answer["run"]["result"] == "late"
+        deadline = time.monotonic() + 60
+        while "worker died" not in told:
+            assert time.monotonic() < deadline
+            printed = capsys.readouterr()
+            told += printed.err
+            assert printed.out == ""
+            time.sleep(0.1)
+
+
 def test_an_interrupted_command_ends_every_sandbox(cluster, predictions, tmp_path):
     words = [sys.executable, "-m", "grader", str(predictions), "--data", str(SAMPLE / "tasks.jsonl"), "--no-cache"]
     words += ["--executor", "ray", "--sandbox", "bubblewrap", "--missing", "wrong"]
