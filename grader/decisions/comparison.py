@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import takewhile
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -14,6 +14,7 @@ from grader.decisions.conditions import ConditionDifference, check_judges
 from grader.errors import UsageError
 from grader.results import READINGS, ReadingName, Report, SampleResult, metrics_leaving_out_unscored
 from grader.results.groups import by_observation, grouped, in_group
+from grader.results.names import stem_of
 from grader.scorers.means import mean_credit
 from grader.scorers.pairing import (
     MetricComparison,
@@ -81,14 +82,8 @@ class RunName(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{self.file} ({name})" if self.file and name else self.file or name
 
 
-_ENDINGS = (".gz", ".json", ".jsonl", ".tsv", ".csv", ".xlsx", ".eval", "_results")
-
-
 def _stem(file: str) -> str:
-    name = PurePath(file).name
-    for ending in _ENDINGS:
-        name = name.removesuffix(ending)
-    return name
+    return stem_of(Path(file)).name.removesuffix("_results")
 
 
 def distinct_names(names: Sequence[RunName]) -> list[RunName]:

@@ -8,6 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from grader.files.text_table import Table, TableError
+from grader.files.user_files import UNPACKED_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 CELL_LIMIT = 32767
 """Maximum characters of a cell; Excel writers cut or drop the rest."""
-_UNPACKED_LIMIT = 2 << 30
-"""Maximum unpacked size of a workbook, in bytes: a few kilobytes of zip can claim terabytes."""
 _ALLOWED_COMPRESSION = (0, 8)
 """How a workbook's parts may be packed: not at all, or with deflate."""
 _MAX_ROWS = 1 << 20
@@ -41,8 +40,8 @@ def read_sheet(data: bytes, has_columns: Callable[[list[str]], bool], needed: st
 
 
 def _check_entries(entries: list[ZipInfo]) -> None:
-    if sum(entry.file_size for entry in entries) > _UNPACKED_LIMIT:
-        raise TableError(1, f"the workbook unpacks to more than {_UNPACKED_LIMIT:,} bytes")
+    if sum(entry.file_size for entry in entries) > UNPACKED_LIMIT:
+        raise TableError(1, f"the workbook unpacks to more than {UNPACKED_LIMIT:,} bytes")
     # Python unpacks other methods without a limit, whatever size is announced.
     if any(entry.compress_type not in _ALLOWED_COMPRESSION for entry in entries):
         raise TableError(1, "the workbook is compressed in a way that workbooks never are")

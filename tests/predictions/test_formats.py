@@ -113,7 +113,7 @@ def test_a_workbook_that_is_none_says_why() -> None:
 
 
 def test_a_workbook_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.files.workbook._UNPACKED_LIMIT", 1 << 10)
+    monkeypatch.setattr("grader.files.workbook.UNPACKED_LIMIT", 1 << 10)
     assert refusal(workbook([["index", "prediction"], [1, "B"]]), "bomb.xlsx") == [
         "bomb.xlsx:1: $: the workbook unpacks to more than 1,024 bytes"
     ]
