@@ -126,7 +126,7 @@ run_options = options.combine(
     options.IDS,
     click.option("--concurrency", type=click.IntRange(min=1, max=1024), default=16, show_default=True, metavar="N",
                  help="Requests at a time."),
-    click.option("--request-timeout", type=click.FloatRange(min=0.1, max=86400), default=600.0, show_default=True,
+    click.option("--request-timeout", type=options.Seconds(min=0.1, max=86400), default=600.0, show_default=True,
                  metavar="S", help="Seconds that an attempt to get a reply may take."),
     click.option("--fresh", is_flag=True, help="Start over; earlier files are kept under other names."),
     click.option("--dry-run", is_flag=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +24,19 @@ _Command = Any
 PATH = click.Path(path_type=Path)
 FILE = click.Path(allow_dash=True)
 """A file name as the user wrote it, `-` for a stream; shells complete it."""
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds in a range; `nan`, which click takes, is in none."""
+
+    name = "number of seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse the number."""
+        seconds = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
+        return seconds
 
 
 def parsing_callback(function: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
@@ -88,7 +102,7 @@ _RUNTIME = click.option("--runtime", metavar="NAME", help="OCI runtime of the Do
 _LIMITS = combine(
     click.option("--workers", type=click.IntRange(min=1, max=256), metavar="N",
                  help="Programs that run at a time (default: one per core); requests to a judge (default: 8)."),
-    click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), metavar="S",
+    click.option("--timeout", type=Seconds(min=0.1, max=3600), metavar="S",
                  help="CPU seconds that a program may use (default: the benchmark's, else 2)."),
     click.option("--memory", default="1g", show_default=True, metavar="SIZE",
                  callback=parsing_callback("grader.options:parse_memory"),

@@ -24,7 +24,7 @@ TOKEN = "GRADE_SERVE_TOKEN"  # noqa: S105 - the name of a variable
               help="Port to listen on; 0: any free port.")  # fmt: skip
 @click.option("--token-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
               help=f"File with the bearer token that requests must send; or set {TOKEN}.")  # fmt: skip
-@click.option("--wait", type=click.FloatRange(0, 86400, min_open=True), default=600.0, show_default=True, metavar="S",
+@click.option("--wait", type=options.Seconds(0, 86400, min_open=True), default=600.0, show_default=True, metavar="S",
               help="Seconds that a request may take.")  # fmt: skip
 @click.option("--max-body", "body", default="16m", show_default=True, metavar="SIZE",
               help="Maximum size of a request, such as 16m or 1g.")  # fmt: skip

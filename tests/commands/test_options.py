@@ -3,8 +3,10 @@
 import re
 
 import click
+import pytest
 
 from grader.cli import main
+from grader.commands.options import Seconds
 from grader.reports.formats import FORMATS
 from tests.tables import each
 
@@ -41,3 +43,11 @@ def test_the_help_of_an_output_lists_every_format_that_a_command_can_write(name:
     (option,) = [each for each in main.commands[name].params if each.name == "outputs"]
     assert isinstance(option, click.Option)
     assert re.findall(r"\.[a-z]+\b", option.help or "") == endings
+
+
+@each("value", ["0", "-1", "3601", "inf", "nan", "two", ""])
+def test_only_seconds_in_the_range_are_taken(value: str) -> None:
+    limit = Seconds(min=0.1, max=3600)
+    assert (limit.convert("0.1", None, None), limit.convert("3600", None, None)) == (0.1, 3600)
+    with pytest.raises(click.BadParameter, match=r"is not in the range|is not a valid number of seconds"):
+        limit.convert(value, None, None)
