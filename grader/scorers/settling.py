@@ -36,7 +36,6 @@ _LOOK_BACK = 2_000
 """Characters before an answer that tell whether new reasoning or a change of mind leads to it."""
 _STRONG = ("container", "mark", "declaration")
 _WEAK = ("choice", "conclusion")
-_RULES_OF_FIELDS = ("heading", "field")
 
 
 class Settled(NamedTuple, Generic[Value]):
@@ -80,7 +79,7 @@ def settle(
     weak_claims = [] if reply.loops else [claim for claim in current_claims if claim.form in _WEAK]
     if answers:  # Without strong claims, `_settle_prose` reads sentences that conclude.
         weak_claims += conclusions
-    answers += _weak_with_value(weak_claims, answers, end_of_strong, read_value)
+    answers += _weak_with_value(weak_claims, end_of_strong, read_value)
     if answers and must_match_question:
         answers = _answers_to_question(reply, answers, is_same_value)
     if answers:
@@ -91,19 +90,13 @@ def settle(
 
 def _weak_with_value(
     weak_claims: list[Claim],
-    strong: list[Settled[Value]],
     end_of_strong: int,
     read_value: Callable[[Claim], Value | None],
 ) -> list[Settled[Value]]:
-    """Return the weak claims with a value that stand behind the strong ones, or correct the last one."""
-    weak = [claim for claim in weak_claims if claim.start >= end_of_strong or _corrects(claim, strong)]
+    """Return the weak claims with a value behind the strong ones, or with a correction: "It is A, or rather B."."""
+    weak = [claim for claim in weak_claims if claim.start >= end_of_strong or claim.is_final]
     weak.sort(key=lambda claim: claim.outer_span)
     return [Settled(claim, content) for claim in weak if (content := read_value(claim)) is not None]
-
-
-def _corrects(claim: Claim, strong: list[Settled[Value]]) -> bool:
-    """Whether a claim corrects the last strong claim from inside of it: "The answer is A, or rather B."."""
-    return claim.is_final and claim.outer_span[0] > (strong[-1].claim.start if strong else 0)
 
 
 def settle_fields(
@@ -271,10 +264,8 @@ def _replaces(reply: OwnWords, last: Claim, earlier: Claim) -> bool:
     """Whether a claim takes the place of an earlier one; otherwise both are answers."""
     if last.form in ("container", "mark") and earlier.form not in ("container", "mark"):
         return True
-    # Reasoning can stand in the sentence of a declaration, so what is between begins where its content begins. The
-    # content of a field is all words up to the next field, so there it begins behind them.
-    start = earlier.end if earlier.rule in _RULES_OF_FIELDS else earlier.start
-    between = reply.lower[start : last.outer_span[0]]
+    # Reasoning can stand in the sentence of a declaration, so what is between begins where its content begins.
+    between = reply.lower[earlier.start : last.outer_span[0]]
     if (last.is_final and not earlier.is_final) or wordings.RECONSIDERED.search(between[-_LOOK_BACK:]):
         return True
     if wordings.CONCLUDING.search(reply.lower, max(0, last.outer_span[0] - WORDS_BEFORE), last.outer_span[0]):
