@@ -180,10 +180,6 @@ LINKED = Task(
     "class Node:\n    def __init__(self, val, next):\n        self.val, self.next = val, next\n"
     "def solution(a):\n    pass\n",
 )
-FRAME = Task(
-    "import pandas as pd\ndef solution(a):\n    return pd.DataFrame({'x': [a + 0.5]})\n",
-    "for n in range(3):\n    assert abs(solution(n)['x'][0] - n - 0.5) < 1e-3",
-)
 VALUES = "v, c = [], a\n    while c:\n        v.append(c.val)\n        c = c.next\n"
 RESET = Task(
     "n = 0\ndef reset():\n    global n\n    n = 0\ndef solution():\n    global n\n    n += 1\n    return n\n",
@@ -203,7 +199,6 @@ TOTALED = Task(
 
 OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "another float": (ROOT, returning("a ** 0.5 + 1e-5")),
-    "another float in a table": (FRAME, FRAME.reference.replace("0.5", "0.50001")),
     "another pair": (PAIR, "def solution(a):\n    seen = {}\n    for i, x in enumerate(a):\n        if 5 - x in seen:\n            return [seen[5 - x], i]\n        seen[x] = i\n"),
     "another wording": (TOTAL, "def solution(a):\n    print('the total is', float(sum(a)))\n"),
     "another order, of which other lines test less": (AGAIN, returning("[2, 1]")),
