@@ -87,6 +87,17 @@ def messages(sources):
 
 each(json.load(sys.stdin), messages)
 """
+REPLACED = """
+sys.path.insert(0, sys.argv[1])
+from grade_sandbox.lint import linter
+linter = linter.Linter(sys.argv[2])
+
+def must_be_replaced(source):
+    linter.lint(source)
+    return linter.must_be_replaced
+
+each(json.load(sys.stdin), must_be_replaced)
+"""
 GROWTH = """
 import gc, json, sys
 sys.path.insert(0, sys.argv[1])
@@ -193,15 +204,18 @@ def test_the_order_of_programs_does_not_matter(alive: list[list[list[str]]]) -> 
 
 LEAVERS = {
     "a name": ("leftover = 1\n", "print(leftover)\n"),
-    "a module's attribute": ("import math\nmath.square = abs\n", "import math\nprint(math.square(2))\n"),
-    "an attribute of a built-in class": ("import fractions\nfractions.Fraction.halved = 1\n",
-                                         "import fractions\nprint(fractions.Fraction(1).halved)\n"),
     "a file to skip": ("# pylint: skip-file\n", "print(leftover)\n"),
     "a module of its own name": ("import program\nprogram.x = 1\n", "import program\nprint(program.x)\n"),
     "more values than astroid infers": ("import string\nx = 0\n" + "".join(f"if x == {i}:\n    m = {i}\n" for i in range(21)) + "if x:\n    m = string\nm.ascii_letters.foo\nm.printable.foo\n",
                                         "import string\nstring.ascii_letters.foo\nstring.printable.foo\n"),
     "a changed import path": ("import sys\nsys.path.insert(0, '/tmp')\n", "import strings\n"),
 }  # fmt: skip
+
+
+def test_a_linter_is_replaced_whose_libraries_a_program_has_changed(tmp_path: Path) -> None:
+    sources = ["import math\nmath.square = abs\n", "import fractions\nfractions.Fraction.halved = 1\n",
+               "class Own:\n    pass\nOwn.a = 1\nOwn().b = 2\n"]  # fmt: skip
+    assert _run(REPLACED, sources, tmp_path) == [True, True, False]
 
 
 @pytest.fixture(scope="module")

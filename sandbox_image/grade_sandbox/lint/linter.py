@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    Assignments = list[tuple[Any, list[Any]]]
-    """Assignments to attributes, each with the owners of the attribute that astroid infers."""
-
 NAME = "program"
 MAX_MESSAGE, MAX_TEXT = 10_000, 100_000
 MEMORY_BYTES = 512 << 20
@@ -79,11 +76,10 @@ class Linter:
         self.linter.enable("F")
         self.linter.set_reporter(self.reporter)
         self.shortcuts = shortcuts.Shortcuts(self.linter)
-        self.assignments: Assignments = []
         self.must_be_replaced = False
-        """Whether a program has changed what pylint knows of libraries."""
+        """Whether a program has changed what pylint knows of libraries, which astroid keeps in many places."""
         self.caches = list(_caches_of_nodes())
-        _record_assignments(AstroidBuilder, self.assignments)
+        _notice_changes_of_libraries(AstroidBuilder, self._require_replacement)
         # Descriptions of the file to check, which pylint makes if the file exists. All programs have the same path.
         self.augmented_sys_path, self.search_paths = utils.augmented_sys_path, [os.path.realpath(folder)]
         with open(self.path, "w"), self.augmented_sys_path(self.search_paths):
@@ -140,8 +136,9 @@ class Linter:
         self.module_cache.pop(NAME, None)
         # astroid stops after a number of inferred values, and keeps the incomplete result, also for nodes of libraries.
         self.clear_inferences()
-        # astroid keeps what it inferred from an assignment to a library in many places, so the process is replaced.
-        self.must_be_replaced |= _undo_assignments(self.assignments)
+
+    def _require_replacement(self) -> None:
+        self.must_be_replaced = True
 
     def warm(self) -> None:
         """Load what pylint loads on first use; the garbage collector will skip it.
@@ -193,46 +190,32 @@ def _clip_messages(messages: Iterable[str]) -> list[str]:
     return texts
 
 
-def _record_assignments(builder_class: Any, assignments: Assignments) -> None:
-    """Record the program's assignments to attributes. astroid adds them to the owner, even to a library's module."""
+def _notice_changes_of_libraries(builder_class: Any, notice: Callable[[], object]) -> None:
+    """Call `notice` if astroid adds an assignment to an attribute to an owner outside of the program."""
     from astroid.exceptions import AstroidError
 
     add_to_owners = builder_class.delayed_assattr
 
-    def delayed_assattr(self: Any, node: Any) -> Any:
+    def delayed_assattr(self: Any, node: Any) -> None:
+        add_to_owners(self, node)
         if node.root().name == NAME:
             owners = []
             with contextlib.suppress(AstroidError, RecursionError):
                 owners += node.expr.infer()
-            assignments.append((node, owners))
-        return add_to_owners(self, node)
+            if any(_has_changed_library(owner, node) for owner in owners):
+                notice()
 
     builder_class.delayed_assattr = delayed_assattr
 
 
-def _undo_assignments(assignments: Assignments) -> bool:
-    """Remove the program's assignments, the last one first, from modules and classes that the next program will see.
-
-    Return whether there were such assignments outside of the program.
-    """
-    has_changed_library = False
-    while assignments:
-        node, owners = assignments.pop()
-        for inferred in owners:
-            # Those of an instance are added to its class.
-            owner_and_class: tuple[Any, Any] = (inferred, getattr(inferred, "_proxied", None))
-            for owner in owner_and_class:
-                for nodes_by_name in (getattr(owner, "locals", None), getattr(owner, "instance_attrs", None)):
-                    has_changed_library |= _remove_node(nodes_by_name, node) and owner.root().name != NAME
-    return has_changed_library
-
-
-def _remove_node(nodes_by_name: Any, node: Any) -> bool:
-    """Remove an assignment from those that astroid keeps for an owner's attributes; return whether it was there."""
-    nodes = nodes_by_name.get(node.attrname) if isinstance(nodes_by_name, dict) else None
-    if nodes and any(other is node for other in nodes):
-        nodes[:] = [other for other in nodes if other is not node]
-        if not nodes:
-            del nodes_by_name[node.attrname]
-        return True
+def _has_changed_library(inferred: Any, assignment: Any) -> bool:
+    """Whether the owner of an attribute is outside of the program, and has got this assignment."""
+    # Those of an instance are added to its class.
+    owner_and_class: tuple[Any, Any] = (inferred, getattr(inferred, "_proxied", None))
+    for owner in owner_and_class:
+        for name in ("locals", "instance_attrs"):
+            nodes_by_name = getattr(owner, name, None)
+            nodes = nodes_by_name.get(assignment.attrname, ()) if isinstance(nodes_by_name, dict) else ()
+            if any(node is assignment for node in nodes) and owner.root().name != NAME:
+                return True
     return False
