@@ -17,7 +17,6 @@ import types
 
 from grade_sandbox import wire
 from grade_sandbox.confine import process
-from grade_sandbox.supervise import zygote
 from grade_sandbox.supervise.supervisor import Supervisor
 
 TYPE_CHECKING = False
@@ -79,7 +78,6 @@ def _hide_own_modules() -> None:
 def main() -> NoReturn:
     """Serve until the channel closes, the lease ends, or this supervisor is damaged."""
     _hide_own_modules()
-    zygote.serve_if_spawned()
     settings = _settings()
     source, sink = _move_channel_off_stdio()
     process.make_undumpable()

@@ -150,10 +150,6 @@ class AnswerComparison(msgspec.Struct, frozen=True, kw_only=True):
     """The number of the input on whose answer the checker failed, and why."""
     has_no_side_effect: bool = False
     """Of a reference solution: whether it changes no argument and prints nothing."""
-    varies: bool = False
-    """Whether a reference solution's runs differ."""
-    is_unordered: bool = False
-    """Whether they differ in the order of items, so that its answers have none."""
 
 
 class ComparedAnswers(msgspec.Struct, frozen=True, kw_only=True):

@@ -80,11 +80,6 @@ def may_be_floats(message: str) -> bool:
 _FLOATS = re.compile(r'\["(?:float|array|scalar)",|\["numbers",\[[^\]]*[.e]')
 
 
-def has_sets(message: str) -> bool:
-    """Whether a set may be among the arguments of a call."""
-    return '["set",' in message or '["frozenset",' in message
-
-
 def is_same(expected: str, answer: str) -> bool:
     """Whether an answer is the expected one, or, if that is large, its digest. One with a NaN never is."""
     if any(part in expected for part in _NAN):

@@ -46,6 +46,8 @@ class Candidate(Declared):
     """Whether a reply has the arguments as the call left them, and what was printed. Missing: it has."""
     kept_calls: NotRequired[Sequence[int]]
     """The calls to whose answers later calls refer. The supervisor adds this list."""
+    run: NotRequired[int]
+    """0 for the usual random numbers, which are also those if it is missing; others for each other number."""
 
 
 class Answer(TypedDict):
@@ -100,8 +102,6 @@ class Pair(TypedDict):
     """Missing if the program gave no answer, or if `same` is set."""
     same: NotRequired[bool]
     """Whether the answer is the expected one, byte for byte."""
-    runs: NotRequired[Sequence[str]]
-    """What the reference solution answered in its other runs."""
     input: NotRequired[str]
     """The standard input, or the call."""
 
@@ -127,10 +127,8 @@ class Compare(TypedDict):
     checker: NotRequired[str]
     evalplus: NotRequired[EvalPlus]
     pairs: Sequence[Pair]
-    is_unordered: NotRequired[bool]
-    """Whether the reference's answers have no order; see varying.py."""
     is_reference: NotRequired[bool]
-    """Whether the pairs are answers of the reference itself, and the job finds out how its runs differ."""
+    """Whether the pairs are answers of the reference itself, and the job finds out whether they have side effects."""
 
 
 class Request(TypedDict):
@@ -157,8 +155,6 @@ class Job(TypedDict):
     """Bytes, if less than the sandbox has."""
     alone: NotRequired[bool]
     """Whether no other job runs on this machine's other supervisors."""
-    hash_seed: NotRequired[int]
-    """If given, a program runs in an interpreter with this hash seed, and with other random numbers than usual."""
     retry: NotRequired[bool]
     """Whether others filled the machine's shared memory at the first try, so that it may grow more than usual."""
     head: NotRequired[str]

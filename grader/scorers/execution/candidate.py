@@ -20,8 +20,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     qid: str
     source: str
     role: ProgramRole = "sample"
-    hash_seed: int = 0
-    """Another one, and other random numbers, for the second run of a reference solution."""
+    run: int = 0
+    """1 for the second run of a reference solution, which has other random numbers."""
     reports_side_effects: bool = False
     """Whether its answers to inputs have the changed arguments and what was printed."""
 

@@ -45,19 +45,18 @@ def record_job(task: CodeTask, limits: Limits, *, with_reference: bool = True) -
     return {**_program_limits(task, limits, RECORDING_FACTOR), "record": recording}
 
 
-def answer_job(task: CodeTask, source: str, calls: Sequence[str], names: Mapping[str, str], limits: Limits) -> Job:
+def answer_job(
+    task: CodeTask, source: str, calls: Sequence[str], names: Mapping[str, str], limits: Limits, *, run: int = 0
+) -> Job:
     """Return the job that lets a candidate answer calls. Of the tests it has only the `names` that they use."""
     signature = task.signature
     candidate: sandbox.Candidate = {
         "signature": signature.source, "classes": signature.shared_classes, "stubs": signature.required,
         "source": source, "names": names,
     }  # fmt: skip
+    if run:
+        candidate["run"] = run
     return {**_program_limits(task, limits), "answer": {"candidate": candidate, "calls": calls}}
-
-
-def with_hash_seed(job: Job, hash_seed: int) -> Job:
-    """Return a job whose program runs with this hash seed; 0: the usual one."""
-    return {**job, "hash_seed": hash_seed} if hash_seed else job
 
 
 def with_max_seconds(seconds: float, job: Job) -> Job:

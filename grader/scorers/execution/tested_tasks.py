@@ -129,7 +129,7 @@ class TestedTasks:
 
         Return the states of their tasks, with the answers if they pass.
         """
-        references = {qid: self._reference_candidates(qid, state) for qid, state in states.items()}
+        references = {qid: reference_candidates(self._tasks[qid]) for qid in states}
         candidates = [candidate for task_references in references.values() for candidate in task_references]
         self._collector.collect("running references", [self._answer_request(c, states[c.qid]) for c in candidates])
         if any(asks_for_time(self._tasks[qid].tests) for qid in states):
@@ -155,14 +155,10 @@ class TestedTasks:
         # Later calls of `ProgramScorer.score` need these answers, too, and each call has a spool of its own.
         long_lived_spool = self._states.spool
         runs = [
-            long_lived_spool.put(f"reference {c.hash_seed} {c.qid}", self._spool.get(self._stored_answers(c)))
+            long_lived_spool.put(f"reference {c.run} {c.qid}", self._spool.get(self._stored_answers(c)))
             for c in references
         ]
         return state._replace(expected_runs=runs)
-
-    def _reference_candidates(self, qid: str, state: Judgeable) -> list[Candidate]:
-        task = self._tasks[qid]
-        return reference_candidates(qid, task.reference or "", state.calls, preceding=task.signature.source)
 
     def _prepare_after_failures(self, failures: Mapping[str, str]) -> dict[str, State | _ReferenceFailed]:
         """Return the states of the tasks in `failures`: task -> why its reference solution fails.
@@ -219,8 +215,7 @@ class TestedTasks:
         task = self._tasks[candidate.qid]
 
         def make_job(calls: Sequence[str]) -> Job:
-            job = jobs.answer_job(task, candidate.source, calls, state.names, self._limits)
-            return jobs.with_hash_seed(job, candidate.hash_seed)
+            return jobs.answer_job(task, candidate.source, calls, state.names, self._limits, run=candidate.run)
 
         return AnswerRequest(candidate, state.calls, make_job)
 

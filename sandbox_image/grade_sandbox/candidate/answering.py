@@ -39,7 +39,7 @@ RETURNED, RAISED, UNSENT = "returned", "raised", "unsent"
 def serve_candidate(spec: "Candidate", channel_fd: int) -> None:
     """Execute a program's code, report what it defines, and answer calls until the channel closes."""
     process.enlarge_stack()
-    process.seed_generators()
+    process.seed_generators(spec.get("run", 0))
     channel = _Channel(channel_fd)
     process.install_alarm_handler(channel.finish)
     sys.stdin = sys.stderr = process.Streams()

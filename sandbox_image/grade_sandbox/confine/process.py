@@ -252,9 +252,9 @@ def restrict(*, memory_bytes: int, limits_address_space: bool) -> None:
     refuse_system_calls()
 
 
-def seed_generators() -> None:
-    """Seed the random numbers of a program from its hash seed, which is fixed: so no verdict depends on chance."""
-    number = abs(hash("seed"))
+def seed_generators(run: int = 0) -> None:
+    """Seed the random numbers of a program, so that no verdict depends on chance: in each run with others."""
+    number = abs(hash("seed")) + run
     random.seed(number)
     if numpy_random := sys.modules.get("numpy.random"):
         numpy_random.seed(number & 0xFFFFFFFF)

@@ -12,7 +12,7 @@ import sys
 from grade_sandbox import values, wire
 from grade_sandbox.candidate.answering import RAISED, UNSENT
 from grade_sandbox.confine import process
-from grade_sandbox.judging import comparisons, differences, varying
+from grade_sandbox.judging import comparisons, differences
 from grade_sandbox.judging.asking import read_reply
 from grade_sandbox.judging.comparisons import Verdicts
 from grade_sandbox.judging.evalplus import EvalPlus
@@ -103,7 +103,7 @@ class Comparison:
     def __init__(self, spec: Compare) -> None:
         self._pairs, self._is_function = spec["pairs"], bool(spec["function"])
         self._with_arguments = spec.get("with_arguments", False)
-        self._is_reference, self._is_unordered = spec.get("is_reference", False), spec.get("is_unordered", False)
+        self._is_reference = spec.get("is_reference", False)
         official_rule = comparisons.rule(spec["rules"][0])
         # In a text for people, lines are compared with lines only if the rule does so.
         self._ignores_lines = not self._is_function and official_rule("1\n2", "1 2")
@@ -130,7 +130,10 @@ class Comparison:
             if wrong_readings:
                 texts[str(number)] = self._explain(pair, expected, answer, is_accepted=pair_verdicts.official)
             right_readings -= wrong_readings
-        return {"verdicts": verdicts, "shown": texts, **(self._facts_of_reference() if self._is_reference else {})}
+        compared: dict[str, Any] = {"verdicts": verdicts, "shown": texts}
+        if self._is_reference and self._with_arguments:
+            compared["has_no_side_effect"] = all(map(self._changes_nothing, self._pairs))
+        return compared
 
     def _explain(self, pair: Pair, expected: Any, answer: Any, *, is_accepted: bool) -> dict[str, str]:
         """Describe an answer that is wrong, officially or carefully.
@@ -142,23 +145,14 @@ class Comparison:
             texts["why"] = TOO_WEAK if is_accepted else differences.rejection_text(pair["answer"])
         return texts
 
-    def _facts_of_reference(self) -> dict[str, Any]:
-        """Return how the reference's runs differ, and whether it returns, prints and changes nothing."""
-        expected = [self._parse_answer(pair["expected"]) for pair in self._pairs]
-        runs = [self._reference_answers(pair, answer) for pair, answer in zip(self._pairs, expected, strict=True)]
-        facts = {"varies": varying.varies(runs), "is_unordered": varying.has_other_order(runs)}
-        if self._with_arguments:
-            pairs = zip(self._pairs, expected, strict=True)
-            facts["has_no_side_effect"] = all(_changes_nothing(pair["input"], answer) for pair, answer in pairs)
-        return facts
-
     def _parse_answer(self, text: str) -> Any:
         return parse_answer(text, with_arguments=self._with_arguments) if self._is_function else text
 
-    def _reference_answers(self, pair: Pair, expected: Any) -> list[Any]:
-        """Return the reference's answers in all runs, without those that cannot be compared."""
-        others = map(self._parse_answer, pair.get("runs", ()))
-        return [expected, *(other for other in others if not isinstance(other, Opaque) or isinstance(other, Large))]
+    def _changes_nothing(self, pair: Pair) -> bool:
+        """Whether a call leaves its arguments as they were (items 1 and 2 of the answer), and prints nothing (3)."""
+        _, args, kwargs, _ = values.read(pair["input"])
+        answer = self._parse_answer(pair["expected"])
+        return not isinstance(answer, Opaque) and not answer[3] and comparisons.near_values([args, kwargs], answer[1:3])
 
     def _verdicts(self, pair: Pair, expected: Any, answer: Any, *, is_answer: bool) -> Verdicts:
         """Return whether an answer is right in each reading. `is_answer`: the program gave one, and raised nothing."""
@@ -171,27 +165,16 @@ class Comparison:
                 # The reference returns nothing (item 0). Officially only that counts; carefully only the other items.
                 official, _ = self._compare_pair(pair, expected[0], answer[0])
                 return Verdicts(official, _are_effects_alike(expected, answer))
-            official, careful = self._compare_pair(pair, expected, answer)
-            if not careful and "runs" in pair and not self._is_reference:
-                careful = varying.is_like(
-                    self._reference_answers(pair, expected), answer, is_unordered=self._is_unordered
-                )
+            return self._compare_pair(pair, expected, answer)
         except CheckerError:
             raise
         except BaseException:  # A hostile value can raise anything where it is compared.
             return Verdicts(False, False)
-        return Verdicts(official, careful)
 
 
 def _are_effects_alike(expected: list[Any], answer: list[Any]) -> bool:
     """Whether a call changed its arguments, and printed, as the reference does: items 1 to 3 (see `parse_answer`)."""
     return comparisons.near_values(expected[1:3], answer[1:3]) and comparisons.trimmed(expected[3], answer[3])
-
-
-def _changes_nothing(call: str, answer: Any) -> bool:
-    """Whether a call leaves its arguments as they were (items 1 and 2 of `answer`), and prints nothing (item 3)."""
-    _, args, kwargs, _ = values.read(call)
-    return not isinstance(answer, Opaque) and not answer[3] and comparisons.near_values([args, kwargs], answer[1:3])
 
 
 def _comparison_function(spec: Compare) -> Callable[[Pair, Any, Any], Verdicts]:

@@ -22,7 +22,6 @@ from grade_sandbox.judging.sameness import (
     are_same,
     differing_parts,
     have_same_leaves,
-    without_order,
 )
 from grade_sandbox.judging.views import (
     CONTAINER,
@@ -161,17 +160,11 @@ class Likeness:
         is_procedure = number in self._procedures
         value_places = () if is_procedure else differing_parts(expected.value, returned.value)
         differences = [Place(number, VALUE, *parts) for parts in value_places]
-        if differences and self._differs_only_in_order(number, expected, returned):
-            differences = []
         if not are_same(_arguments(expected), _arguments(returned)):
             if is_procedure:
                 differences += self._argument_differences(number, expected, returned)
             else:
-                runs = [run[number] for run in self._other_reference_runs if number < len(run)]
-                varies_by_run = any(not are_same(_arguments(run), _arguments(expected)) for run in runs)
-                # Where the reference's own runs leave other arguments, a program may, too, if its answer is the same.
-                if differences or not varies_by_run:
-                    self._other_arguments.append(number)
+                self._other_arguments.append(number)
         if expected.printed != returned.printed and (is_procedure or self._calls[number].state.get("captures")):
             differences.append(Place(number, PRINTED, (), expected.printed, returned.printed))
         return differences
@@ -191,14 +184,6 @@ class Likeness:
         paths = (path for value in runs for path, _, _ in differing_parts(expected.value, value))
         # `zip` ends with the shorter path: one of the two must begin with the other.
         return any(all(one == two for one, two in zip(path, place.path, strict=False)) for path in paths)
-
-    def _differs_only_in_order(self, number: int, expected: Reply, returned: Reply) -> bool:
-        """Whether an answer differs only in an order in which the reference's runs differ."""
-        runs = [run[number].value for run in self._other_reference_runs if number < len(run)]
-        if all(are_same(value, expected.value) for value in runs):
-            return False
-        unordered = without_order(expected.value)
-        return all(without_order(value) == unordered for value in (*runs, returned.value))
 
     def _kind_problem(self, place: Place) -> str:
         call = self._calls[place.call]

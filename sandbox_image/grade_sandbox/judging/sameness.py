@@ -161,15 +161,3 @@ def are_same_number(one: Any, two: Any) -> bool:
     if math.isnan(first) or math.isnan(second):
         return math.isnan(first) and math.isnan(second)
     return first == second or math.isclose(first, second, rel_tol=RELATIVE_TOLERANCE, abs_tol=ABSOLUTE_TOLERANCE)
-
-
-def without_order(value: Any, depth: int = 0) -> Any:
-    """Return a value whose sequences are sorted, as texts."""
-    its_view = view(value)
-    if not its_view.parts or depth > MAX_DEPTH:
-        return repr((its_view.family, its_view.value))
-    items = [without_order(part, depth + 1) for part in its_view.parts]
-    if its_view.keys is not None:
-        keys = (without_order(key, depth + 1) for key in its_view.keys)
-        items = [f"{key}: {item}" for key, item in zip(keys, items, strict=True)]
-    return f"{its_view.kind} {sorted(items)}"

@@ -49,7 +49,7 @@ class Supervisor:
         memory = settings["memory"]
         is_root = os.getuid() == 0
         self.isolation = isolation.choose_isolation(memory, settings["first_uid"])
-        self.zygotes = Zygotes(self.isolation, settings)
+        self.zygotes = Zygotes(self.isolation)
         self._baselines: dict[int, int] = {}
         """The pid of a zygote -> the memory that its forks inherit."""
         self.linter = LintProcess(self.zygotes, self._end, has_namespace=not is_root)
@@ -139,7 +139,7 @@ class Supervisor:
         cpu = job["cpu"] + (dialogue.MAX_SECONDS if max_bytes else 0)
         with_numpy = needs_numpy([candidate["signature"], candidate["source"]], calls)
         spec = {**candidate, "kept_calls": values.references(calls)}
-        with self._start_process(job, "candidate", spec, cpu, with_numpy=with_numpy) as (pid, fd):
+        with self._start_process("candidate", spec, cpu, with_numpy=with_numpy) as (pid, fd):
             lock_step = dialogue.LockStep(
                 fd,
                 calls,
@@ -154,23 +154,20 @@ class Supervisor:
         """Run a program once for each input; see stdin_program.py. The limits are those of one run."""
         source = request["script"]
         with_numpy = needs_numpy([source])
-        with self._start_process(job, "script", {"source": source}, job["cpu"], with_numpy=with_numpy) as (pid, fd):
+        with self._start_process("script", {"source": source}, job["cpu"], with_numpy=with_numpy) as (pid, fd):
             max_seconds = request.get("max_seconds", dialogue.MAX_SECONDS)
             return self._run_to_end(job, pid, CANDIDATE_SLOT, dialogue.ScriptRuns(fd, request["calls"], max_seconds))
 
     @contextlib.contextmanager
     def _start_process(
-        self, job: Job, kind: str, spec: Mapping[str, object], cpu: float, *, with_numpy: bool
+        self, kind: str, spec: Mapping[str, object], cpu: float, *, with_numpy: bool
     ) -> Iterator[tuple[int, int]]:
         """Start a process to which a program's input is sent; yield its pid, and this side of the channel."""
         ours, theirs = socket.socketpair()
-        hash_seed = job.get("hash_seed", 0)
         with ours:
             with theirs:
                 fds = [theirs.fileno()]
-                pid = self.zygotes.start(
-                    kind, CANDIDATE_SLOT, spec, fds, cpu, with_numpy=with_numpy, hash_seed=hash_seed
-                )
+                pid = self.zygotes.start(kind, CANDIDATE_SLOT, spec, fds, cpu, with_numpy=with_numpy)
             yield pid, ours.fileno()
 
     def _judge(self, job: Job) -> dict[str, Any]:

@@ -1,10 +1,9 @@
 """The processes from which programs are forked: warm, and without memory of any program or test.
 
 There are two, since every page that a fork inherits costs time: one without NumPy, and one that loads it when the first
-program or test needs it. Both start before the first job. Where a reference solution runs again with another hash seed,
-which a fork cannot change, there is one more, a new interpreter. A zygote learns only the kind of process to fork and
-its slot, and passes on descriptors that it does not read; the new process reads its own task. So a candidate finds
-nothing useful in its initial memory.
+program or test needs it. Both start before the first job. A zygote learns only the kind of process to fork and its
+slot, and passes on descriptors that it does not read; the new process reads its own task. So a candidate finds nothing
+useful in its initial memory.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import contextlib
 import functools
 import gc
 import importlib
-import json
 import os
 import signal
 import socket
@@ -33,7 +31,6 @@ from grade_sandbox.values import has_arrays
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
 
     Isolation = isolation.Uids | isolation.Namespaces
 
@@ -52,7 +49,6 @@ KINDS: dict[str, Callable[..., object]] = {
     "linter": linter.serve,
 }
 _KINDS = tuple(KINDS)
-_RUNNER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "runner.py")
 _REAP = 255
 _REQUEST = struct.Struct("=BBid")
 """The process kind to fork (an index of `_KINDS`) or `_REAP`, slot, pid, CPU seconds. Fixed-size messages touch few
@@ -159,16 +155,15 @@ class ProcessEnd(NamedTuple):
 class Zygotes:
     """The supervisor's side of both zygotes. A program is forked from the one that has loaded what it needs."""
 
-    def __init__(self, chosen_isolation: Isolation, settings: Mapping[str, Any]) -> None:
-        self._settings = settings
+    def __init__(self, chosen_isolation: Isolation) -> None:
         zygotes = {
-            (with_numpy, 0): _fork_with_channel(
+            with_numpy: _fork_with_channel(
                 functools.partial(serve, chosen_isolation=chosen_isolation, with_numpy=with_numpy)
             )
             for with_numpy in (False, True)
         }
-        self._pids = {key: pid for key, (pid, _) in zygotes.items()}
-        """(whether it has NumPy, hash seed) -> the pid of a zygote."""
+        self._pids = {with_numpy: pid for with_numpy, (pid, _) in zygotes.items()}
+        """Whether it has NumPy -> the pid of a zygote."""
         self._channels = dict(zygotes.values())
         """The pid of a zygote -> the channel to it."""
         self._zygote_by_pid: dict[int, int] = {}
@@ -178,22 +173,6 @@ class Zygotes:
     def pids(self) -> Iterable[int]:
         """The pids of the zygotes themselves."""
         return self._pids.values()
-
-    def _zygote(self, *, with_numpy: bool, hash_seed: int) -> int:
-        """Return the pid of a zygote with this hash seed, which is started if there is none."""
-        key = with_numpy, hash_seed
-        if key not in self._pids:
-            # Only one with another hash seed than 0 stays: each takes memory from the programs of this sandbox.
-            for reseeded in [(has_numpy, seed) for has_numpy, seed in self._pids if seed]:
-                self._end(self._pids.pop(reseeded))
-            self._pids[key], channel = _spawn_zygote(self._settings, hash_seed, with_numpy=with_numpy)
-            self._channels[self._pids[key]] = channel
-        return self._pids[key]
-
-    def _end(self, pid: int) -> None:
-        """End a zygote: it does so when its channel closes."""
-        self._channels.pop(pid).close()
-        os.waitpid(pid, 0)
 
     def _ask(self, zygote: int, request: bytes, fds: Sequence[int] = ()) -> tuple[bool, int, float, int]:
         """Return a zygote's reply: see `_REPLY`."""
@@ -215,10 +194,9 @@ class Zygotes:
         cpu: float,
         *,
         with_numpy: bool,
-        hash_seed: int = 0,
     ) -> int:
         """Fork a `kind` process and send it its task; `fds` are passed on (and stay open). `slot`: see isolation.py."""
-        zygote = self._zygote(with_numpy=with_numpy, hash_seed=hash_seed)
+        zygote = self._pids[with_numpy]
         read_end, write_end = os.pipe()
         try:
             request = _REQUEST.pack(_KINDS.index(kind), slot, 0, cpu)  # 0: the pid comes with the reply
@@ -241,32 +219,6 @@ class Zygotes:
         """Return how a process ended, by itself or killed."""
         is_done, status, cpu, peak = self._ask(self._zygote_by_pid.pop(pid), _REQUEST.pack(_REAP, 0, pid, 0.0))
         return ProcessEnd(status if is_done else None, cpu, peak)
-
-
-def _spawn_zygote(settings: Mapping[str, Any], hash_seed: int, *, with_numpy: bool) -> tuple[int, socket.socket]:
-    """Start a zygote that is a new interpreter, with this hash seed; return its pid, and the channel to it."""
-
-    def execute(channel: socket.socket) -> None:
-        channel.set_inheritable(True)
-        own_settings = {"channel": channel.fileno(), "with_numpy": with_numpy}
-        own_settings |= {name: settings[name] for name in ("memory", "first_uid")}
-        text = json.dumps(own_settings)
-        environment = os.environ | {"PYTHONHASHSEED": str(hash_seed), "LD_BIND_NOW": "1", "GRADE_ZYGOTE": text}
-        os.execve(sys.executable, [sys.executable, "-u", "-B", _RUNNER], environment)
-
-    return _fork_with_channel(execute)
-
-
-def serve_if_spawned() -> None:
-    """Serve as a zygote, and never return, if this interpreter was started as one; else do nothing."""
-    text = os.environ.pop("GRADE_ZYGOTE", "")
-    if text:
-        settings = json.loads(text)
-        # They are for this interpreter alone: programs would inherit them.
-        for name in ("PYTHONHASHSEED", "LD_BIND_NOW"):
-            del os.environ[name]
-        chosen_isolation = isolation.choose_isolation(settings["memory"], settings["first_uid"])
-        serve(socket.socket(fileno=settings["channel"]), chosen_isolation, with_numpy=settings["with_numpy"])
 
 
 def _fork_with_channel(body: Callable[[socket.socket], object]) -> tuple[int, socket.socket]:

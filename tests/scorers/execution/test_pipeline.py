@@ -201,17 +201,18 @@ def test_a_task_whose_reference_solution_was_lost_is_neither_judged_nor_outside(
         assert pipeline.states == {"plain": NotPrepared("the sandbox died")}
 
 
-@pytest.mark.parametrize(("solution", "seeds"), [(REFERENCE, [0]), (f"{REFERENCE} or hash(a)", [0, 1])])
+@pytest.mark.parametrize(("solution", "runs"), [(REFERENCE, [0]), (f"{REFERENCE} or id(a)", [0, 1])])
 def test_what_the_known_solution_answers_is_expected_of_every_program_and_two_runs_if_they_can_vary(
-    pool: Scripted, solution: str, seeds: list[int]
+    pool: Scripted, solution: str, runs: list[int]
 ) -> None:
     pipeline, _ = confirm(pool, "aaa", "bbbb", solution=solution)
-    assert pool.kinds == ["record", *("answer" for _ in seeds), "judge", "answer", "answer", "judge", "judge"]
-    assert [job.get("hash_seed", 0) for kind, job in pool.jobs if kind == "answer"] == [*seeds, 0, 0]
+    assert pool.kinds == ["record", *("answer" for _ in runs), "judge", "answer", "answer", "judge", "judge"]
+    asked = [job["answer"]["candidate"] for kind, job in pool.jobs if kind == "answer"]
+    assert [candidate.get("run", 0) for candidate in asked] == [*runs, 0, 0]
     reference, *samples = [job["judge"] for kind, job in pool.jobs if kind == "judge"]
     said = reference["transcript"]
     assert (reference["task"]["expected"], reference["task"]["is_reference"]) == ([said], True)
-    assert [sample["task"]["expected"] for sample in samples] == [[said for _ in seeds]] * 2
+    assert [sample["task"]["expected"] for sample in samples] == [[said for _ in runs]] * 2
     state = pipeline.states["plain"]
     assert isinstance(state, Judgeable)
     assert not state.has_no_reference

@@ -59,12 +59,8 @@ class ExpectedAnswers(NamedTuple):
     """Printed texts, or messages with what a function returns."""
     reference_seconds: float = 0.0
     """CPU time that a reference solution needed for the input that takes longest; 0: there is none."""
-    other_reference_runs: tuple[tuple[str, ...], ...] = ()
-    """What the reference solution answered in each of its other runs, if that is not the same."""
     by_side_effect: bool = False
     """Whether the function returns nothing: then its changed arguments and what it prints are the answer."""
-    is_unordered: bool = False
-    """Whether its answers have no order, because that differs from run to run; see the sandbox's `varying.py`."""
 
 
 def read_cases(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:

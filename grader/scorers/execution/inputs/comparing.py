@@ -88,7 +88,7 @@ class OutputComparer:
         return ComparisonPlan(outputs, is_expected, self._store_jobs(qid, pairs, expected))
 
     def plan_reference(self, qid: str, outputs: list[Output], expected: ExpectedAnswers) -> ComparisonPlan:
-        """Return how the outputs of a reference solution are compared with themselves and with those of its other runs.
+        """Return how the outputs of a reference solution are compared with themselves.
 
         Some are known to equal themselves: texts, and values that cannot have a NaN in them. If one is missing, none is
         compared.
@@ -98,10 +98,8 @@ class OutputComparer:
             return ComparisonPlan(outputs, is_answer, {})
         is_printed = not cases_of_task(self._tasks[qid]).function
         is_known = [
-            not expected.by_side_effect
-            and all(run[number] == output.text for run in expected.other_reference_runs)
-            and (is_printed or values.surely_equals_itself(output.text))
-            for number, output in enumerate(outputs)
+            not expected.by_side_effect and (is_printed or values.surely_equals_itself(output.text))
+            for output in outputs
         ]
         numbers = [number for number in range(len(outputs)) if not is_known[number]]
         pairs = [self._pair(qid, number, expected, answer=outputs[number].text) for number in numbers]
@@ -139,8 +137,6 @@ class OutputComparer:
         pair: Pair = {"number": number, "expected": expected.answers[number]}
         if answer is not None:
             pair["answer"] = answer
-            if expected.other_reference_runs:
-                pair["runs"] = [run[number] for run in expected.other_reference_runs]
         needs_arguments = cases.function in EVALPLUS_CHECKS_ARGUMENTS and self._is_evalplus(qid)
         if cases.checker or expected.by_side_effect or needs_arguments:
             pair["input"] = self.calls(qid)[number]
@@ -180,8 +176,6 @@ class OutputComparer:
             compare["with_arguments"] = True
         if is_reference:
             compare["is_reference"] = True
-        if expected.is_unordered:
-            compare["is_unordered"] = True
         return compare
 
     def run(self, phase: str, keys: Sequence[str], *, known_successes: int = 0) -> None:
@@ -253,7 +247,7 @@ def _parts(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
     """Yield pairs in parts, each of which is short enough for the message with a job."""
     part, size = list[Any](), 0
     for pair in pairs:
-        length = sum(len(text) for text in (*pair.values(), *pair.get("runs", ())) if isinstance(text, str))
+        length = sum(len(text) for text in pair.values() if isinstance(text, str))
         if part and size + length > MAX_CHARACTERS:
             yield part
             part, size = [], 0

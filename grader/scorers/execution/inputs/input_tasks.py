@@ -21,7 +21,6 @@ from grader.scorers.execution.candidate import Candidate, Verdict
 from grader.scorers.execution.inputs import livecodebench, outputs
 from grader.scorers.execution.inputs.cases import ExpectedAnswers
 from grader.scorers.execution.inputs.comparing import ComparisonPlan, OutputComparer, cases_of_task
-from grader.scorers.execution.reference_runs import reference_candidates
 from grader.scorers.execution.states import (
     NOTHING_TO_COMPARE,
     BrokenReference,
@@ -101,29 +100,27 @@ class InputTasks:
         These have no state yet. `report_side_effects`: what functions print or change in their arguments is their
         answer.
         """
-        references = {
-            qid: reference_candidates(
-                qid,
-                self._tasks[qid].solution_source,
-                self._calls(qid),
-                preceding=self._protocol.prelude,
+        references = [
+            Candidate(
+                qid=qid,
+                source=self._tasks[qid].solution_source,
+                role="reference",
                 reports_side_effects=report_side_effects,
             )
             for qid in qids
-        }
-        candidates = [candidate for task_references in references.values() for candidate in task_references]
-        requests = [self._request(candidate, REFERENCE_SECONDS, values.MAX_ANSWER_BYTES) for candidate in candidates]
+        ]
+        requests = [self._request(reference, REFERENCE_SECONDS, values.MAX_ANSWER_BYTES) for reference in references]
         self._collector.collect("running references", requests)
         plans: dict[str, tuple[ComparisonPlan, ExpectedAnswers]] = {}
         return_nothing = []
-        for qid, task_references in references.items():
-            answers = self._collector.answers[task_references[0]]
+        for reference in references:
+            qid, answers = reference.qid, self._collector.answers[reference]
             if not answers.parts:
                 self._states[qid] = NotPrepared(f"its reference solution was not run: {answers.infrastructure_error}")
-            elif not report_side_effects and self._has_no_return_value(task_references[0]):
+            elif not report_side_effects and self._has_no_return_value(reference):
                 return_nothing.append(qid)
             else:
-                plans[qid] = self._reference_plan(qid, task_references)
+                plans[qid] = self._reference_plan(reference)
         self._comparer.run("judging references", [key for plan, _ in plans.values() for key in plan.inputs_by_job])
         self._states.update({qid: self._state_from_reference(qid, *plan) for qid, plan in plans.items()})
         return return_nothing
@@ -139,30 +136,20 @@ class InputTasks:
             return NotPrepared(f"its reference solution was not judged: {error}")
         if problem := self._reference_problem(qid, plan):
             return BrokenReference(problem)
-        results = (self._comparer.results[key].compared for key in plan.inputs_by_job)
         # All have finished: the reference would be broken otherwise.
-        comparisons = [comparison for comparison in results if comparison is not None]
-        is_unordered = any(comparison.is_unordered for comparison in comparisons)
-        other_runs = expected.other_reference_runs if any(comparison.varies for comparison in comparisons) else ()
-        expected = expected._replace(other_reference_runs=other_runs, is_unordered=is_unordered)
+        results = (self._comparer.results[key].compared for key in plan.inputs_by_job)
+        has_no_side_effect = all(comparison is not None and comparison.has_no_side_effect for comparison in results)
         state = Judgeable(self._calls(qid), expected_outputs=expected)
-        has_no_side_effect = all(comparison.has_no_side_effect for comparison in comparisons)
         is_judgeable = not (expected.by_side_effect and has_no_side_effect)
         return state if is_judgeable else NotJudgeable(NOTHING_TO_COMPARE, official=state)
 
-    def _reference_plan(self, qid: str, references: Sequence[Candidate]) -> tuple[ComparisonPlan, ExpectedAnswers]:
-        """Return how a reference solution's answers are compared with those of its other runs, and with themselves.
-
-        Some differ from run to run, and some equal nothing, such as NaN.
-        """
-        first, *others = (self._outputs(reference, REFERENCE_SECONDS) for reference in references)
-        texts = tuple(output.text for output in first)
-        complete = [run for run in others if run and all(output.is_answer for output in run)]
-        other_runs = tuple(tuple(output.text for output in run) for run in complete)
-        slowest_seconds = max(part.evidence.longest for part in self._collector.answers[references[0]].parts)
-        by_side_effect = references[0].reports_side_effects
-        expected = ExpectedAnswers(texts, slowest_seconds, other_runs, by_side_effect=by_side_effect)
-        return self._comparer.plan_reference(qid, first, expected), expected
+    def _reference_plan(self, reference: Candidate) -> tuple[ComparisonPlan, ExpectedAnswers]:
+        """Return how a reference solution's answers are compared with themselves: some equal nothing, such as NaN."""
+        answers = self._outputs(reference, REFERENCE_SECONDS)
+        slowest_seconds = max(part.evidence.longest for part in self._collector.answers[reference].parts)
+        texts = tuple(output.text for output in answers)
+        expected = ExpectedAnswers(texts, slowest_seconds, by_side_effect=reference.reports_side_effects)
+        return self._comparer.plan_reference(reference.qid, answers, expected), expected
 
     def _outputs(self, variant: Candidate, seconds: float) -> list[Output]:
         """Return what a program gave for each input; nothing if it was not run."""
@@ -218,19 +205,17 @@ class InputTasks:
 
         def make_job(calls: Sequence[str]) -> Job:
             if not function:
-                job = jobs.script_job(task, source, calls, limits)
-            else:
-                job = jobs.calls_job(
-                    task,
-                    source,
-                    function,
-                    calls,
-                    limits,
-                    max_bytes=max_bytes,
-                    expected_digests=values.digests(expected),
-                    reports_side_effects=reports_side_effects,
-                )
-            return jobs.with_hash_seed(job, variant.hash_seed)
+                return jobs.script_job(task, source, calls, limits)
+            return jobs.calls_job(
+                task,
+                source,
+                function,
+                calls,
+                limits,
+                max_bytes=max_bytes,
+                expected_digests=values.digests(expected),
+                reports_side_effects=reports_side_effects,
+            )
 
         return AnswerRequest(variant, self._calls(variant.qid), make_job, keeps_state=bool(function))
 
