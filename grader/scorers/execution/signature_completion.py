@@ -47,10 +47,10 @@ def complete_signature(signature: Signature, tests: str, signature_text: str, so
     tree = parse_any_length(solution or "") or ast.Module(body=[], type_ignores=[])
     stubs = [_stub_of(node) for node in tree.body if getattr(node, "name", None) in undefined]
     if not any(stubs):
-        classes = _class_stubs(tests, to_define)
+        classes = _classes(tests, to_define)
         # Of several names without a class among them, nobody knows which one is the program's, and which a library's.
         if classes or len(to_define) == 1:
-            stubs = [classes.get(name) or _function_stub(name) for name in to_define]
+            stubs = [_class_stub(name, ["__init__"]) if name in classes else _function_stub(name) for name in to_define]
     return read_signature("\n".join([signature_text, *filter(None, stubs)])) if any(stubs) else signature
 
 
@@ -78,51 +78,17 @@ def _stub_of(node: ast.stmt) -> str:
     return _function_stub(node.name) if isinstance(node, ast.FunctionDef) else ""
 
 
-def _class_stubs(tests: str, names: Sequence[str]) -> dict[str, str]:
-    """Return stubs of the classes among these names: with a capital letter, and constructed by the tests.
+def _classes(tests: str, names: Sequence[str]) -> set[str]:
+    """Return the classes among these names: with a capital letter, and constructed by the tests.
 
     A name whose calls are only compared is a function: in MBPP, 25 functions have a capital letter.
     """
     nodes = list(ast.walk(parse_any_length(tests) or ast.Module(body=[], type_ignores=[])))
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
     compared = {part for node in nodes if isinstance(node, ast.Compare) for part in (node.left, *node.comparators)}
     compared |= {node.test for node in nodes if isinstance(node, ast.Assert)}
-    stubs = {}
-    for name in names:
-        constructions = [call for call in calls if _variable_name(call.func) == name]
-        if constructions and name[0].isupper():
-            methods = _called_methods(name, nodes)
-            if methods or any(call not in compared for call in constructions):
-                stubs[name] = _class_stub(name, dict.fromkeys(["__init__", *methods]))
-    return stubs
-
-
-def _called_methods(name: str, nodes: Sequence[ast.AST]) -> list[str]:
-    """Return the methods that tests call of objects of a class, as far as they are seen to be constructed."""
-    assigned = [(target, node.value) for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
-    variables = {_variable_name(target) for target, value in assigned if _is_construction(value, name)} - {""}
-    calls = [node.func for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
-    return [
-        function.attr
-        for function in calls
-        if _is_construction(function.value, name) or _variable_name(function.value) in variables
-    ]
-
-
-def _is_construction(value: ast.expr, name: str) -> bool:
-    """Whether an expression begins with a call of this name: `Stack()`, `Stack().push(1)`."""
-    while isinstance(value, (ast.Call, ast.Attribute)):
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-            return value.func.id == name
-        value = value.func if isinstance(value, ast.Call) else value.value
-    return False
-
-
-def _variable_name(target: ast.expr) -> str:
-    """Return a variable, or an attribute of one, as it is written; empty for anything else."""
-    if isinstance(target, ast.Attribute) and (owner := _variable_name(target.value)):
-        return f"{owner}.{target.attr}"
-    return target.id if isinstance(target, ast.Name) else ""
+    calls = [node for node in nodes if isinstance(node, ast.Call) and node not in compared]
+    constructed = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+    return {name for name in names if name in constructed and name[0].isupper()}
 
 
 def _class_stub(name: str, methods: Iterable[str]) -> str:

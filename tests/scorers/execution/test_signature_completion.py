@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from tests.scorers.execution.made import make
 from tests.tables import each
@@ -40,17 +39,15 @@ def test_a_class_is_asked_with_its_methods() -> None:
 
 
 @each(
-    ("tests", "methods"),
+    "tests",
     [
-        ("s = Stack()\ns.push(1)\nassert s.pop() == 1 and [].count(s) == 0", ["pop", "push"]),
-        ("class T:\n    def setup(self): self.s = Stack(2)\n    def test(self): assert self.s.top() is None", ["top"]),
-        ("assert Stack([1]).push(2).size() == 2", ["push", "size"]),
+        "s = Stack()\ns.push(1)\nassert s.pop() == 1 and [].count(s) == 0",
+        "class T:\n    def setup(self): self.s = Stack(2)\n    def test(self): assert self.s.top() is None",
+        "assert Stack([1]).push(2).size() == 2",
     ],
 )
-def test_without_a_solution_a_class_is_asked_with_the_methods_that_tests_call(tests: str, methods: list[str]) -> None:
-    made = make("q1", "", tests, {}, None).signature
-    assert made.required_classes == ("Stack",)
-    assert sorted(re.findall(r"def (\w+)\(self, ", made.source)) == ["__init__", *methods]
+def test_without_a_solution_a_class_is_asked_that_the_tests_construct(tests: str) -> None:
+    assert make("q1", "", tests, {}, None).signature.required_classes == ("Stack",)
 
 
 def test_several_classes_are_asked() -> None:
