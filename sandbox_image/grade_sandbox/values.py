@@ -68,10 +68,7 @@ class EndlessError(BaseException):
 
 
 class Tree:
-    """An object of a class that only the program has: its attributes, and its length if it has one.
-
-    The reader cannot have the class, so its methods do not arrive.
-    """
+    """An object of a class that only the program has: the reader has its attributes, but no methods."""
 
 
 class SentIterator:
@@ -769,7 +766,7 @@ def _write_object(writer: Writer, value: Any) -> Content:
 
 
 def _fill_object(reader: Reader, value: Any, content: Content) -> None:
-    _class_name, nodes, names, *_ = content  # a Tree's length may follow
+    _class_name, nodes, names = content
     _set_attributes(value, dict(zip(names, reader.values(nodes), strict=True)))
 
 
@@ -795,14 +792,11 @@ def _set_attributes(value: Any, members: Mapping[str, Any]) -> None:
 def _write_tree(writer: Writer, value: Any) -> Content:
     """Write an object of a class that the reader does not have as its attributes: tests may read them."""
     cls = type(value)
-    length = len(value) if hasattr(cls, "__len__") else None
-    if isinstance(value, enum.Enum):
-        members: dict[str, Any] = {"name": value.name, "value": value.value}
-    elif isinstance(value, re.Match):
-        members = {"string": value.string, "begin": value.start(), "end": value.end()}
+    if isinstance(value, re.Match):
+        members: dict[str, Any] = {"string": value.string, "begin": value.start(), "end": value.end()}
     else:
         members = _class_attributes(cls) | attributes(value)
-    return [cls.__name__, writer.node_numbers(members.values()), list(members), length]
+    return [cls.__name__, writer.node_numbers(members.values()), list(members)]
 
 
 def _class_attributes(cls: type[Any]) -> dict[str, Any]:
@@ -815,11 +809,8 @@ def _class_attributes(cls: type[Any]) -> dict[str, Any]:
 
 def _make_tree(reader: Reader, content: Content) -> Tree:
     """Make a Tree without its attributes: they are filled later."""
-    name, _nodes, _member_names, length = content
-    if length is not None and not 0 <= _integer(length) < sys.maxsize:
-        raise MalformedError("an invalid length")
-    members = {} if length is None else {"__len__": lambda self: length}
-    return object.__new__(type(_text(name)[:MAX_NAME], (Tree,), members))
+    name, _nodes, _member_names = content
+    return object.__new__(type(_text(name)[:MAX_NAME], (Tree,), {}))
 
 
 def _write_record(writer: Writer, value: Any) -> Content:
@@ -859,7 +850,7 @@ def _make_member(reader: Reader, content: Content) -> Any:
 
 # --- NumPy ---
 
-_DTYPE = re.compile(r"[<>|=]?[biufcSUMm]\d{1,9}(\[\d{0,9}[a-zA-Zμ]{1,3}\])?")
+_DTYPE = re.compile(r"[<>|=]?[biufcSU][1-9]\d{0,8}")
 
 
 def _is_numpy_value(value: Any) -> bool:
@@ -868,55 +859,40 @@ def _is_numpy_value(value: Any) -> bool:
 
 
 def _write_array(writer: Writer, value: Any) -> Content:
-    """Write an array as its type, its shape, its bytes, and the nodes of its items (only of objects, "O")."""
-    shape = list(value.shape)
-    if value.dtype.kind == "O":
-        return ["O", shape, "", writer.node_numbers(value.ravel().tolist())]
+    """Write an array as its type, its shape and its bytes."""
     if not _DTYPE.fullmatch(value.dtype.str):
         raise UnsendableError(f"an array of {str(value.dtype)[:100]}")
     writer.count_bytes(value.nbytes)
-    return [value.dtype.str, shape, base64.b64encode(value.tobytes()).decode(), []]
+    return [value.dtype.str, list(value.shape), base64.b64encode(value.tobytes()).decode()]
 
 
 def _make_array(reader: Reader, content: Content) -> Any:
-    """Make an array; one of objects ("O") gets its items later, from `_fill_array`."""
     import numpy
 
-    name, shape, data, parts = content
+    name, shape, data = content
     size = math.prod(map(_integer, shape))
     if any(length < 0 for length in shape) or len(shape) > 32:
         raise MalformedError("an invalid array")
-    if name == "O":
-        if size != len(parts):
-            raise MalformedError("an invalid array")
-        return numpy.empty(tuple(shape), dtype=object)
     if not _DTYPE.fullmatch(_text(name)):
         raise MalformedError("an array of no known type")
     dtype, raw = numpy.dtype(name), _make_bytes(reader, data)
     if size * dtype.itemsize != len(raw):
         raise MalformedError("an array of another size")
-    if not dtype.itemsize:  # Empty texts: `frombuffer` refuses items without bytes.
-        return numpy.zeros(shape, dtype)
     return numpy.frombuffer(raw, dtype=dtype).reshape(shape).copy()
 
 
 def _fill_array(reader: Reader, value: Any, content: Content) -> None:
-    name, _shape, _data, parts = content
-    if name == "O":
-        values = reader.values(parts)
-        for at in range(value.size):  # one by one: NumPy would take a list among them for a row
-            value.flat[at] = values[at]
-    else:
-        value[...] = _make_array(reader, content)
+    value[...] = _make_array(reader, content)
 
 
 def _write_scalar(writer: Writer, value: Any) -> Content:
-    return [value.dtype.str, base64.b64encode(value.tobytes()).decode()]
+    name, _no_shape, data = _write_array(writer, value)
+    return [name, data]
 
 
 def _make_scalar(reader: Reader, content: Content) -> Any:
     name, data = content
-    return _make_array(reader, [name, [], data, []])[()]
+    return _make_array(reader, [name, [], data])[()]
 
 
 # --- the table ---
@@ -987,7 +963,7 @@ KINDS: dict[str, Kind] = {
     ),
     **{name: _time_kind(name) for name in _TIMES},
     "zone": Kind(lambda w, v: [w.node_number(v.utcoffset(None))], _make_zone, parts=list),
-    "array": Kind(_write_array, _make_array, _fill_array, lambda c: c[3]),
+    "array": Kind(_write_array, _make_array, _fill_array),
     "scalar": Kind(_write_scalar, _make_scalar),
     "known": Kind(lambda w, v: _KNOWN_NAMES[v], lambda r, c: KNOWN[_text(c)]),
     "class": Kind(lambda w, v: w.context.names[v], _look_up_class),

@@ -11,7 +11,7 @@ from tests.acceptance.command import grade
 KNOWN_LOSSES = {
     "container-of-its-own-class": "an object of a class of its own is sent as its attributes, without its methods",
     "generator-that-is-sent-values": "a generator is sent as its items; it cannot be sent values",
-    "class-of-its-own-turned-to-text": "an object of a class of its own is sent as its attributes, length and items",
+    "class-of-its-own-turned-to-text": "an object of a class of its own is sent as its attributes",
     "exception-with-a-cause": "an exception is sent with its class, its numbers and its texts",
     "record-array": "of arrays, those of numbers, texts and times are sent",
     "property-of-its-own-class": "an object of a class of its own is sent as its attributes",

@@ -71,7 +71,7 @@ EXACT: list[Any] = [
     collections.defaultdict(list, {1: [2]}), collections.deque([1, 2], 3), range(2, 9, 3), slice(1, None, 2),
     decimal.Decimal("1.50"), fractions.Fraction(1, 3), datetime.date(2024, 2, 29), datetime.time(1, 2, 3, 4),
     datetime.timedelta(-1, 5), datetime.datetime(2024, 2, 29, tzinfo=datetime.timezone(datetime.timedelta(hours=-2))),
-    np.array([[1.5, 2], [3, 4]]), np.array([1, 2], np.uint8), np.array(["a", "bc"]), np.array(["2024-01-01"], "M8[D]"),
+    np.array([[1.5, 2], [3, 4]]), np.array([1, 2], np.uint8), np.array(["a", "bc"]),
     np.float32(0.1), np.int64(-3), np.bool_(True), Point(1, 2), Pair([1], 2), Colour.RED, len, math.sqrt, int,
     type(None), ValueError, Node, {1: 2}.keys(), {1: 2}.items(),
 ]  # fmt: skip
@@ -119,11 +119,8 @@ def test_objects_of_a_class_that_only_the_program_has_arrive_as_their_attributes
         def __init__(self) -> None:
             self.x, self.itself = [1], self
 
-        def __len__(self) -> int:
-            return 7
-
     one = crossed(Own())
-    assert (one.x, one.itself is one, len(one), type(one).__name__) == ([1], True, 7, "Own")
+    assert (one.x, one.itself is one, type(one).__name__) == ([1], True, "Own")
     slotted = Slotted()
     slotted.x = 3
     assert (crossed(slotted).x, hasattr(crossed(slotted), "y")) == (3, False)
@@ -154,7 +151,7 @@ def test_an_iterator_arrives_as_its_items_up_to_a_bound() -> None:
     "value",
     [
         threading.Lock(), io.StringIO("a"), open, eval, print, lambda: 1, type, json, "".join, datetime.datetime.now,
-        np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]),
+        np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]), np.array([None]), np.datetime64("2024-01-01"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_sent_is_named(value: Any) -> None:
@@ -189,11 +186,11 @@ def nodes(*found: Any) -> str:
 
 PICKLES = {
     "numpy.dtypes to eval": nodes(["known", "numpy.dtypes.eval"]),
-    "a type of an array that is code": nodes(["array", ["numpy.dtypes.ObjectDType", [1], "", []]]),
+    "a type of an array that is code": nodes(["array", ["numpy.dtypes.ObjectDType", [1], ""]]),
     "operator.call": nodes(["known", "operator.call"]),
     "a function that gets attributes": nodes(["known", "operator.attrgetter"]),
     "BUILD on a class": nodes(["object", ["Node", [1], ["__class__"]]], ["known", "int"]),
-    "the state of an object": nodes(["tree", ["T", [1], ["__dict__"], None]], ["dict", []]),
+    "the state of an object": nodes(["tree", ["T", [1], ["__dict__"]]], ["dict", []]),
 }
 """The ways that were found through the list of allowed names of an unpickler."""
 MALFORMED = {
@@ -207,12 +204,12 @@ MALFORMED = {
     "a deep tuple": nodes(*[["tuple", [n + 1]] for n in range(90_000)], ["int", 1]),
     "a key that has no hash": nodes(["dict", [1, 1]], ["list", []]), "a key alone": nodes(["dict", [1]], ["int", 1]),
     "a set of lists": nodes(["set", [1]], ["list", []]),
-    "an array larger than its bytes": nodes(["array", ["<f8", [1 << 40], "", []]]),
-    "a negative shape": nodes(["array", ["<f8", [-1], "", []]]),
-    "too many objects": nodes(["array", ["O", [1 << 40], "", []]]),
-    "a record array": nodes(["array", ["V8", [1], "AAAAAAAAAAA=", []]]),
-    "a huge type": nodes(["array", ["<U999999999999", [1], "", []]]),
-    "an array by its memory": nodes(["tree", ["T", [1], ["__array_interface__"], None]], ["dict", []]),
+    "an array larger than its bytes": nodes(["array", ["<f8", [1 << 40], ""]]),
+    "a negative shape": nodes(["array", ["<f8", [-1], ""]]),
+    "an array of objects": nodes(["array", ["O", [0], ""]]),
+    "a record array": nodes(["array", ["V8", [1], "AAAAAAAAAAA="]]),
+    "a huge type": nodes(["array", ["<U999999999999", [1], ""]]),
+    "an array by its memory": nodes(["tree", ["T", [1], ["__array_interface__"]]], ["dict", []]),
     "a method hidden by data": nodes(["object", ["Hiding", [1], ["method"]]], ["int", 1]),
     "an unknown class": nodes(["object", ["os.system", [], []]]),
     "a factory that is a function": nodes(["default", [1, []]], ["known", "len"]),
@@ -222,7 +219,6 @@ MALFORMED = {
     "an invalid date": nodes(["date", [1, 1, 1]], ["int", 99]),
     "an invalid zone": nodes(["datetime", [1] * 8], ["int", 1]),
     "a range without a step": nodes(["range", [1, 1, 1]], ["int", 0]),
-    "an invalid length": nodes(["tree", ["T", [], [], -1]]),
     "fields twice": nodes(["record", [["", "P", "a", "a"], [1, 1]]], ["int", 1]),
     "a reserved field": nodes(["record", [["", "P", "__class__"], [1]]], ["int", 1]),
     "an answer": nodes(["answer", 0]), "an object of nobody": nodes(["remote", [0, "Stack", 0]]),
@@ -259,7 +255,7 @@ TABLE = st.lists(st.tuples(st.sampled_from(sorted(values.KINDS)), CONTENT).map(l
 
 @settings(max_examples=cases(1000))
 @given(TABLE.map(json.dumps) | st.text() | st.binary())
-@example('[["tree", ["T", [1], ["x"], 3]], ["array", ["<i8", [0], "", []]]]')
+@example('[["tree", ["T", [1], ["x"]]], ["array", ["<i8", [0], ""]]]')
 def test_any_message_ends_in_a_value_or_in_one_error(text: str | bytes) -> None:
     with contextlib.suppress(values.MalformedError):
         values.read(text, CONTEXT)

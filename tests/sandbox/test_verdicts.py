@@ -257,7 +257,7 @@ def test_the_first_failure_ends_the_judgement_and_its_message_calls_nothing() ->
     assert found["reason"] == "a test fails: assert solution(1) == 2, solution(7)"
 
 
-OUTCOME_OF_MANY = '[["tuple",[1,2]],["array",["|b1",[2],"AQE=",[]]],["none",0]]'
+OUTCOME_OF_MANY = '[["tuple",[1,2]],["array",["|b1",[2],"AQE="]],["none",0]]'
 
 
 @each("text", ["{}", "[]", "not json", "[" * 50_000, '[["tuple",[1]],["str","returned"]]', OUTCOME_OF_MANY])

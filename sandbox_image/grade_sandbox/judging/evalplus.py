@@ -32,22 +32,16 @@ class EvalPlus:
     def __init__(self, function: str, tolerance: float, *, is_mbpp: bool) -> None:
         self._function, self._tolerance = function, tolerance
         self._is_mbpp, self._is_root_finding = is_mbpp, function == "find_zero" and not is_mbpp
-        self._is_broadcast = False
-        """Whether the last answer is right only because NumPy compares values of different shapes."""
         self._accepts_constant = is_mbpp and function in {"are_equivalent", "sum_div"}
         """Whether EvalPlus accepts one and the same answer to every input, such as 0, so that it shows nothing."""
 
     def verdicts(self, arguments: Sequence[Any], expected: Any, answer: Any) -> Verdicts:
-        """Return whether an answer is right. The careful reading does not believe what is equal only by broadcasting.
-
-        By broadcasting, NumPy compares one number with each item of an array, and one row with each row.
-        """
-        self._is_broadcast = False
+        """Return whether an answer is right in each reading."""
         try:
             official = bool(self._compare(arguments, expected, answer))
         except (ArithmeticError, TypeError, ValueError, AttributeError, RecursionError):
             official = False
-        is_believed = official and not (self._is_broadcast or self._accepts_constant)
+        is_believed = official and not self._accepts_constant
         return Verdicts(official, is_believed or near_values_of_kind(expected, answer))
 
     def _compare(self, arguments: Sequence[Any], expected: Any, answer: Any) -> bool:
@@ -55,8 +49,6 @@ class EvalPlus:
         if self._function in _NOT_NONE and self._is_mbpp:
             expected = expected is not None
         is_same = bool(answer == expected)
-        if is_same and hasattr(answer, "shape"):
-            self._is_broadcast = _shape(answer) != _shape(expected)
         if self._is_mbpp:
             is_same = self._apply_mbpp_exception(arguments, expected, answer, is_same=is_same)
         elif self._is_root_finding:
@@ -69,7 +61,6 @@ class EvalPlus:
             return False
         import numpy
 
-        self._is_broadcast = _shape(answer) != _shape(expected)
         return bool(numpy.allclose(answer, expected, rtol=RELATIVE_TOLERANCE, atol=self._tolerance))
 
     def _apply_mbpp_exception(self, arguments: Sequence[Any], expected: Any, answer: Any, *, is_same: bool) -> bool:
@@ -92,13 +83,6 @@ def _is_floats(value: Any) -> bool:
     if isinstance(value, (list, tuple)) and value:
         return all(isinstance(item, float) for item in value)
     return isinstance(value, float) or str(getattr(value, "dtype", "")) in {"float64", "float32"}
-
-
-def _shape(value: Any) -> tuple[int, ...]:
-    """Return the shape of a value as an array; raises ValueError if it has rows of different lengths."""
-    import numpy
-
-    return numpy.shape(value)
 
 
 def _polynomial(coefficients: Sequence[float], x: float) -> float:

@@ -59,7 +59,7 @@ class View(NamedTuple):
     parts: Sequence[Any] = ()
     """Items, or what belongs to the keys."""
     dtype: str = ""
-    """The type of NumPy's numbers, truth values and times; empty for any other value, its texts included."""
+    """The type of NumPy's numbers and truth values; empty for any other value, its texts included."""
 
     @property
     def names(self) -> Sequence[Any]:
@@ -122,8 +122,8 @@ def _other_view(value: Any, cls: type[Any]) -> View:
     return View(OBJECT, kind, cls.__name__, keys=[*members], parts=[*members.values()])
 
 
-_TIMES, _NUMBERS = "Mm", "iufc"
-"""Letters of NumPy's types: points in time and durations; integers, floats and complex numbers. `b`: truth values."""
+_NUMBERS = "iufc"
+"""Letters of NumPy's types: integers, floats and complex numbers. `b`: truth values."""
 
 
 def _numpy_view(value: Any) -> View | None:
@@ -133,13 +133,13 @@ def _numpy_view(value: Any) -> View | None:
         return None
     letter, dtype = value.dtype.kind, str(value.dtype)
     if isinstance(value, numpy.ndarray):
-        items = (value.astype(str) if letter in _TIMES else value).tolist()
+        items = value.tolist()
         # Without dimensions, it is described as its only item.
         described = View(CONTAINER, "array", parts=items) if value.shape else view(items)
-        return described._replace(dtype=dtype if letter in "b" + _NUMBERS + _TIMES else "")
+        return described._replace(dtype=dtype if letter in "b" + _NUMBERS else "")
     family = TRUTH if letter == "b" else NUMBER if letter in _NUMBERS else TEXT
     item = value.item()
-    # A point in time has no value of Python's plain types, nor has a float of more bits than theirs.
+    # A float of more bits than Python's has no value of its plain types.
     is_atom = isinstance(item, (bool, int, float, complex, str, bytes))
     return View(family if is_atom else OTHER, "scalar", item, dtype="" if family == TEXT else dtype)
 

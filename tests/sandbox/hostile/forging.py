@@ -46,7 +46,7 @@ def solution(x):
 
 _RETURNED = '["tuple", [1, 2]], ["str", "returned"]'
 _NODES = {
-    "pointers-of-numpy": '["array", ["|O", [1], "AAAAAAAAAAA=", []]]',
+    "pointers-of-numpy": '["array", ["|O", [1], "AAAAAAAAAAA="]]',
     "hash-flood": '["set", [*range(3, 50003)]], *[["int", hex(i * ((1 << 61) - 1))] for i in range(50000)]',
     # Each tuple has the next one twice, so the hash of the first one takes 2 ** 60 steps.
     "shared-tuples-hashed": '["set", [3]], *[["tuple", [i, i]] for i in range(4, 64)], ["tuple", []]',
