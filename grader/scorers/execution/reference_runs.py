@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _VARYING = re.compile(r"\b(?:random|time|datetime|uuid|secrets)\b|\bid\(")
 """What gives a program other values in each run: random numbers, clocks, addresses.
 
-The order of sets is none of them, because the hash seed is always the same: of 2,000 reference solutions, none needs
-another one for its task to be judged rightly.
+One of 800 reference solutions (HumanEval+, MBPP+, ClassEval and written ones) needs a second run, for a clock. None
+needs one with another hash seed: the order of a set is always the same here, and decides no verdict of theirs.
 """
 _CLOCK = {"now", "utcnow", "today", "localtime", "gmtime", "ctime", "asctime", "time"}
 """Functions that tell what time it is."""
