@@ -228,8 +228,8 @@ def _sample_in_words(run_options: Options, qid: str, number: int, results: Path)
 
 
 def _question(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield the question, its options, the right answer, and the blocks that a page shows without a click."""
-    parts = ("question", task.text), *task.options.items(), ("right answer", task.gold)
+    """Yield the question, its options, the gold answer, and the blocks that a page shows without a click."""
+    parts = ("question", task.text), *task.options.items(), ("gold answer", task.gold)
     yield from ((name, text) for name, text in parts if text)
     yield from ((block.title, block.content.rstrip() + "\n") for block in task.blocks if block.is_open)
 

@@ -72,7 +72,7 @@ def test_a_multiple_choice_sample_shows_both_verdicts_the_rules_and_the_output(t
     said = grade(*words, *data, cwd=tmp_path).stdout
     assert "note:" not in said
     assert said.startswith("question: What is the color of the kite? (A) red"), said
-    assert "\nA: red\nB: yellow\nC: blue\nD: green\nright answer: B\nofficial: B" in said
+    assert "\nA: red\nB: yellow\nC: blue\nD: green\ngold answer: B\nofficial: B" in said
     assert "official: B (correct): The text begins with the letter." in said
     assert "careful: C (wrong): The text declares this to be its answer." in said
     assert "\nraw output:\nBased on" in said

@@ -437,7 +437,7 @@ async function differences() {
 function options(task, sample) {
   if (!task.options?.length) return null;
   return el('ol', { class: 'options' }, task.options.map(([letter, text]) => el('li', { class: (task.gold || '').includes(letter) ? 'gold' : '' }, el('b', {}, safe(letter)), el('span', {}, safe(text)),
-    el('span', { class: 'who' }, (task.gold || '').includes(letter) ? el('span', { class: 'tag gold', text: 'correct' }) : null,
+    el('span', { class: 'who' }, (task.gold || '').includes(letter) ? el('span', { class: 'tag gold', text: 'gold' }) : null,
       READINGS.filter((name) => sample?.[name].answer === letter).map((name) => el('span', { class: `tag ${name}`, text: name }))))));
 }
 

@@ -252,7 +252,7 @@ def test_the_differences_are_those_of_the_report_with_marks_on_what_was_read(wat
     settled(page, "document.querySelectorAll('table.differences tbody tr').length === 1")
     page.get_by_role("link", name="0", exact=True).click()
     page.locator("#item").wait_for()
-    assert page.locator(".options li.gold").inner_text().split() == ["B", "yellow", "correct", "official"]
+    assert page.locator(".options li.gold").inner_text().split() == ["B", "yellow", "gold", "official"]
     assert page.locator(".answered pre mark").all_inner_texts() == ["B", "C"]
     settled(page, "document.querySelector('figure img').naturalWidth > 0")
 
