@@ -9,7 +9,7 @@ from grader.grading.inputs import read_inputs
 from grader.grading.report import Graded, report_of
 from grader.grading.setup import Setup, make_setup
 from grader.observer import Silent
-from grader.scorers.output_check import check_report, checked_output
+from grader.scorers.output_check import checked_output
 from grader.wording import counted
 
 if TYPE_CHECKING:
@@ -53,11 +53,9 @@ def grade(
     else:
         if check_run is not None:
             check_run(setup.scorer, inputs.run)
-        scored = checked_output(inputs.run, setup.scorer.score(inputs.run))
-    report = report_of(inputs, scored)
-    check_report(report)
+        scored = checked_output(setup.scorer, inputs.run, setup.scorer.score(inputs.run))
     return Graded(
-        report=report,
+        report=report_of(inputs, scored),
         stem=inputs.stem,
         write_scorer_file=scored.write_scorer_file,
         file=inputs.file,

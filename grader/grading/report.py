@@ -96,11 +96,12 @@ def _new_report(inputs: Inputs, scored: ScorerOutput) -> Report:
         fields=run.file.field_options,
         inference=run.file.sampling_settings,
     )
+    report = _empty_report(inputs, provenance)
     notes = [*run.file.warnings, *inputs.notes, *(run.oddities.notes() if scored.samples else [])]
     notes += _unread_note(scored.samples, setup, has_judge=provenance.judge is not None)
     notes += aggregates.missing_group_notes(setup.declared, scored.samples)
     return msgspec.structs.replace(
-        _empty_report(inputs, provenance),
+        report,
         judge_version=scored.judge_version,
         model=run.file.model,
         baselines=scored.baselines,

@@ -9,7 +9,7 @@ import msgspec
 
 from grader.decisions import readings
 from grader.reports.document import note_text
-from grader.reports.why import outcome_name, why_unscored
+from grader.reports.why import about_official, agreement, outcome_name, why_unscored
 from grader.results import metrics_leaving_out_unscored
 from grader.results.groups import by_observation, by_task
 from grader.scorers import declarations
@@ -24,22 +24,25 @@ class Findings:
 
     def __init__(self, report: Report) -> None:
         self.report = report
-        self.scorer = scorer_of(report)
-        self.name = declarations.name_of(report)
-        """The benchmark's name for people."""
-        self.summary = self.scorer.summary(report)
         self.pairs = report.pairs()
         """(Metric, group) -> its value in both readings."""
         self.differing_samples = report.differences()
         """The samples on which the readings differ."""
-        self.reading_difference_notes = readings.in_words(report)
-        """One sentence on how the readings' values differ, or none."""
-        self.notes = [note_text(note) for note in report.notes]
         self.official_notes = report.official_notes()
         """The notes on official values, which their headings mark."""
-        self.why_unscored = why_unscored(report)
         self.metrics_leaving_out_unscored = metrics_leaving_out_unscored(report)
         """The metrics from which unscored samples are excluded."""
+        self.reading_difference_notes = readings.in_words(report)
+        """One sentence on how the readings' values differ, or none."""
+        self.scorer = scorer_of(report)
+        self.name = declarations.name_of(report)
+        """The benchmark's name for people."""
+        self.summary = self.scorer.summary(report)
+        self.notes = [note_text(note) for note in report.notes]
+        self.why_unscored = why_unscored(report)
+        self.agreement = agreement(report)
+        """On how many samples the readings agree, if they differ on none."""
+        self.about_official = about_official(report.benchmark)
 
     @property
     def overall(self) -> dict[str, Pair]:

@@ -66,14 +66,14 @@ class Outputs:
         if stem is None:
             return
         path = results_path(stem)
+        _ensure_writable_folder(stem.parent)
+        _check_name(path)
         self.refuse_to_replace([path, path_beside(stem, scorer_file_ending) if scorer_file_ending else None])
         if self._baseline is not None and real_path(path) == real_path(self._baseline):
             raise UsageError(
                 f"--baseline {self._baseline}: this run writes its own results there, and the next run would be "
                 f"compared with them. Rename the baseline: mv {path} {path.with_name('baseline_results.json')}"
             )
-        _ensure_writable_folder(stem.parent)
-        _check_name(path)
         self._claims.take(path)
         refuse_to_lose(path, source, judged=judged)
 

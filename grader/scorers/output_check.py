@@ -8,57 +8,51 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.files.json_text import problem_lines
-from grader.results import READINGS, Report, SampleResult
+from grader.results import READINGS, SampleResult
 from grader.results.file import credit_problems
 from grader.scorers.interface import ScorerOutput
-from grader.scorers.registry import fact_types, is_built_in, scorer
-from grader.scorers.report_check import metric_problems
+from grader.scorers.registry import is_built_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.scorers.interface import AnyRun
+    from grader.scorers.registry import AnyScorer
 
     Key = tuple[str, int]
 
 
-def checked_output(run: AnyRun, output: ScorerOutput) -> ScorerOutput:
+def checked_output(scorer: AnyScorer, run: AnyRun, output: ScorerOutput) -> ScorerOutput:
     """Return the output of a run's scorer, with the samples in the order of the predictions; raises UsageError.
 
     The samples are as a results file gives them back: a list in place of a tuple, for example.
     """
-    name = run.benchmark.scoring
-    if is_built_in(name):
+    if is_built_in(scorer):
         return output
+    name = run.benchmark.scoring
     if not isinstance(output, ScorerOutput) or not isinstance(output.samples, list):
         found = type(output.samples if isinstance(output, ScorerOutput) else output).__name__
         raise UsageError(f"The scorer {name!r} returns {found}; expected a ScorerOutput with a list of samples.")
-    _check_facts(name, output)
-    samples = _in_order(name, run, [_read_again(name, sample) for sample in output.samples])
-    _refuse(name, [problem for sample in samples for problem in _value_problems(name, sample)])
+    if output.metrics is not None:
+        raise UsageError(f"The scorer {name!r} returns metrics with its samples; `Scorer.metrics` computes them.")
+    _check_facts(name, scorer, output)
+    samples = [
+        _decode(name, _sample_name(sample.qid, sample.sample), sample, SampleResult[scorer.sample_facts])  # type: ignore[name-defined]
+        for sample in output.samples
+    ]
+    if output.facts is not msgspec.UNSET:
+        _decode(name, "this run", output.facts, scorer.run_facts)
+    samples = _in_order(name, run, samples)
+    _refuse(name, [problem for sample in samples for problem in _value_problems(scorer, sample)])
     return msgspec.structs.replace(output, samples=samples)
 
 
-def check_report(report: Report) -> None:
-    """Raise UsageError if the report of another package's scorer could not be read again from a results file."""
-    if not is_built_in(report.scorer):
-        sample_facts, run_facts = fact_types(report.scorer)
-        _decode(report.scorer, "this run", report, Report[sample_facts, run_facts])  # type: ignore[valid-type]
-        _refuse(report.scorer, [f"`metrics`: {problem}" for problem in metric_problems(report)])
-
-
-def _check_facts(name: str, output: ScorerOutput) -> None:
+def _check_facts(name: str, scorer: AnyScorer, output: ScorerOutput) -> None:
     """Raise UsageError for facts that are not of the types that the scorer names."""
     all_facts = [(output.facts, "run_facts"), *((sample.facts, "sample_facts") for sample in output.samples)]
     for facts, attribute in all_facts:
-        if facts is not msgspec.UNSET and type(facts) is not getattr(scorer(name), attribute):
+        if facts is not msgspec.UNSET and type(facts) is not getattr(scorer, attribute):
             raise UsageError(f"The scorer {name!r} does not name {type(facts).__name__} as its `{attribute}`.")
-
-
-def _read_again(name: str, sample: SampleResult) -> SampleResult:
-    sample_facts, _ = fact_types(name)
-    again: SampleResult = _decode(name, _sample_name(sample.qid, sample.sample), sample, SampleResult[sample_facts])  # type: ignore[valid-type]
-    return again
 
 
 def _decode(name: str, where: str, value: Any, kind: Any) -> Any:
@@ -89,14 +83,14 @@ def _in_order(name: str, run: AnyRun, samples: list[SampleResult]) -> list[Sampl
     return [by_key[key] for key in keys]
 
 
-def _value_problems(name: str, sample: SampleResult) -> Iterator[str]:
+def _value_problems(scorer: AnyScorer, sample: SampleResult) -> Iterator[str]:
     """Yield the values of a sample in the metrics that are not from 0 to 1, and the credits that fit no outcome."""
     for reading in READINGS:
         if not sample.reading(reading).is_scored:
             continue
         where = f"{_sample_name(sample.qid, sample.sample)} ({reading})"
         values = {"credit": sample.reading(reading).points}
-        values |= {metric: value_of(sample, reading) for metric, value_of in scorer(name).sample_values.items()}
+        values |= {metric: value_of(sample, reading) for metric, value_of in scorer.sample_values.items()}
         for value_name, value in values.items():
             if not (isinstance(value, (int, float)) and 0 <= value <= 1):
                 yield f"{where} the {value_name} {value!r}, which is not from 0 to 1"

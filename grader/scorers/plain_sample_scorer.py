@@ -51,7 +51,8 @@ class PlainSampleScorer:
         results: dict[int, SampleResult] = {}
         for indices in _batches(requests):
             run = self._run_with({requests[index].qid: [requests[index].text] for index in indices})
-            samples = {sample.qid: sample for sample in checked_output(run, self._scorer.score(run)).samples}
+            output = checked_output(self._scorer, run, self._scorer.score(run))
+            samples = {sample.qid: sample for sample in output.samples}
             results |= {index: samples[requests[index].qid] for index in indices}
         return [results[index] for index in range(len(requests))]
 

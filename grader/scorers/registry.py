@@ -31,9 +31,9 @@ def names() -> list[str]:
     return [*_BUILT_IN, *sorted(resources.plugins(GROUP).keys() - _BUILT_IN.keys())]
 
 
-def is_built_in(name: str) -> bool:
+def is_built_in(scorer: AnyScorer) -> bool:
     """Whether this is a scorer of grade itself, and not of another package."""
-    return name in _BUILT_IN
+    return type(scorer).__module__ in (module.partition(":")[0] for module in _BUILT_IN.values())
 
 
 @functools.cache

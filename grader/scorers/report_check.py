@@ -30,15 +30,15 @@ CAUSE = (
 def read_report(path: Path) -> Report:
     """Read a results file. Raises InputError if it is invalid, or if its samples do not give its metrics."""
     report = results_file.read_report(path, fact_types)
-    problems = [f"{path}: {problem}" for problem in metric_problems(report)]
+    recomputed = aggregates.with_declared_metrics(report, scorer_of(report).metrics(report))
+    problems = [f"{path}: {problem}" for problem in _differences(report.metrics, recomputed)]
     if problems:
         raise InputError([*problem_lines(problems), CAUSE.format(report.provenance.grade or "unknown")])
     return report
 
 
-def metric_problems(report: Report) -> Iterator[str]:
+def _differences(written: list[Metric], recomputed: list[Metric]) -> Iterator[str]:
     """Yield the metrics that the samples do not give. Intervals are not compared: their method may be newer."""
-    written, recomputed = report.metrics, aggregates.with_declared_metrics(report, scorer_of(report).metrics(report))
     recomputed_by_key = {_key(metric): metric for metric in recomputed}
     pairs: list[tuple[Key, Metric | None]] = [(_key(metric), metric) for metric in written]
     keys = {key for key, _ in pairs}

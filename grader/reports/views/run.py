@@ -26,7 +26,6 @@ from grader.reports.views.brief import brief_of
 from grader.reports.views.cases import suites
 from grader.reports.views.sample_rows import COLUMNS, evidence_of, records_of, reply_of
 from grader.reports.why import (
-    agreement,
     bounds_in_words,
     distinguishing_facts,
     metrics_lead,
@@ -90,7 +89,7 @@ def document(
             Section(title="Metrics", parts=[metric_views.overall(run) if run.pairs else "This run has no metrics."]),
             *metric_views.by_group(run),
             *_other_answers(run),
-            _differences(run, replies) if run.differing_samples else Section(parts=[agreement(run.report)]),
+            _differences(run, replies) if run.differing_samples else Section(parts=[run.agreement]),
             *(Section(title=plot.curve.title, parts=[plot], media=TEXTS) for plot in plots),
             Section(parts=[*plots, *_cards(run)], media=PAGES),
             *_unscored(run),

@@ -20,7 +20,6 @@ from grader.reports.document import Items
 from grader.reports.questions import Gap
 from grader.reports.views.sample_rows import reply_of
 from grader.reports.web import images
-from grader.reports.why import about_official, agreement
 from grader.results import READINGS, Reading, ReadingName, SampleResult
 from grader.results.groups import by_observation, by_round, by_task
 
@@ -90,7 +89,7 @@ def build(*runs: PageRun, values: Sequence[ItemValues] = ()) -> Items:
         "wholeUnits": scorer.has_units,
         "itemNoun": _item_noun(runs),
         "taskNoun": "pass" if scorer.has_units else runs[0].material.unit,
-        "aboutOfficial": about_official(first_report.benchmark),
+        "aboutOfficial": runs[0].findings.about_official,
         "sizes": [(image.width, image.height) if image is not None else None for image in thumbnails],
         "runs": page_runs,
         "perPack": per_pack,
@@ -146,7 +145,7 @@ def _run(run: PageRun) -> dict[str, object]:
         "file": report.provenance.predictions,
         "made": dict(_flatten(findings.provenance)),
         "notes": [*findings.reading_difference_notes, *findings.notes],
-        "agreement": agreement(report),
+        "agreement": findings.agreement,
         "unscored": report.unscored,
         "whyUnscored": findings.why_unscored,
         "excludedFrom": findings.metrics_leaving_out_unscored,
