@@ -264,6 +264,8 @@ def _kind_of_other(value: Any, context: Context) -> str:
         return "known" if isinstance(value, types.BuiltinFunctionType) and value in _KNOWN_NAMES else "function"
     if _is_numpy_value(value):
         return "array" if hasattr(cls, "__setitem__") else "scalar"
+    if (table := _pandas_kind(cls)) is not None:
+        return table
     if hasattr(cls, "__next__") and not isinstance(value, io.IOBase):
         return "iterator"
     return _kind_of_unlisted_class(value, cls)
@@ -848,7 +850,7 @@ def _make_member(reader: Reader, content: Content) -> Any:
     return members[_text(name)]
 
 
-# --- NumPy ---
+# --- NumPy and pandas ---
 
 _DTYPE = re.compile(r"[<>|=]?[biufcSU][1-9]\d{0,8}")
 
@@ -893,6 +895,94 @@ def _write_scalar(writer: Writer, value: Any) -> Content:
 def _make_scalar(reader: Reader, content: Content) -> Any:
     name, data = content
     return _make_array(reader, [name, [], data])[()]
+
+
+def _pandas_kind(cls: type[Any]) -> str | None:
+    """Return the kind of a class of pandas; None for any other."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or module_of(cls).partition(".")[0] != "pandas":
+        return None
+    kinds = {pandas.Series: "series", pandas.DataFrame: "frame", pandas.Index: "index", pandas.RangeIndex: "index"}
+    return kinds.get(cls)
+
+
+_COLUMN = re.compile(r"object|str|string|bool(ean)?|[iuIU]?(nt|Int)\d{1,2}|[fF]loat\d{2}|datetime64\[\w{1,2}\]")
+
+
+def _write_column(writer: Writer, value: Any) -> list[Any]:
+    """Return the type and the values of a column or an index; raises UnsendableError."""
+    import numpy
+
+    name = str(value.dtype)
+    if not _COLUMN.fullmatch(name):
+        raise UnsendableError(f"a table with a column of type {name[:100]}")
+    is_plain = isinstance(value.dtype, numpy.dtype) and name != "object"
+    # A tuple in place of an array of objects, which is filled only after the table is made.
+    return [name, writer.node_number(value.to_numpy() if is_plain else tuple(value.astype(object).tolist()))]
+
+
+def _read_column(reader: Reader, dtype_name: Content, values_node: Content) -> tuple[Any, str]:
+    """Return the values and the type of a column or an index; raises MalformedError."""
+    import numpy
+
+    values = reader[values_node]
+    is_plain = isinstance(values, numpy.ndarray) and values.ndim == 1 and values.dtype.kind != "O"
+    if not _COLUMN.fullmatch(_text(dtype_name)) or not (is_plain or type(values) is tuple):
+        raise MalformedError("an invalid column")
+    return values if is_plain else list(values), dtype_name
+
+
+def _write_index(writer: Writer, value: Any) -> Content:
+    name, values = _write_column(writer, value)
+    return [name, [values, writer.node_number(value.name)]]
+
+
+def _make_index(reader: Reader, content: Content) -> Any:
+    import pandas
+
+    dtype_name, (values_node, name_node) = content
+    values, dtype = _read_column(reader, dtype_name, values_node)
+    return pandas.Index(values, dtype=dtype, name=reader[name_node])
+
+
+def _write_series(writer: Writer, value: Any) -> Content:
+    name, values = _write_column(writer, value)
+    return [name, [values, writer.node_number(value.name), writer.node_number(value.index)]]
+
+
+def _make_series(reader: Reader, content: Content) -> Any:
+    import pandas
+
+    dtype_name, (values_node, name_node, index_node) = content
+    values, dtype = _read_column(reader, dtype_name, values_node)
+    return pandas.Series(values, dtype=dtype, name=reader[name_node], index=_look_up_index(reader, index_node))
+
+
+def _look_up_index(reader: Reader, number: Any) -> Any:
+    import pandas
+
+    if not isinstance(reader[number], pandas.Index):
+        raise MalformedError("an invalid index")
+    return reader[number]
+
+
+def _write_frame(writer: Writer, value: Any) -> Content:
+    columns = [value.iloc[:, at] for at in range(value.shape[1])]
+    return ["", writer.node_numbers([value.index, value.columns, *columns])]
+
+
+def _make_frame(reader: Reader, content: Content) -> Any:
+    import pandas
+
+    _no_type, nodes = content
+    index, names = (_look_up_index(reader, number) for number in nodes[:2])
+    columns = reader.values(nodes[2:])
+    if len(columns) != len(names) or not all(isinstance(column, pandas.Series) for column in columns):
+        raise MalformedError("an invalid table")
+    # The columns get their names last, because several may have the same one.
+    frame = pandas.DataFrame({at: column.array for at, column in enumerate(columns)}, index=index)
+    frame.columns = names
+    return frame
 
 
 # --- the table ---
@@ -965,6 +1055,9 @@ KINDS: dict[str, Kind] = {
     "zone": Kind(lambda w, v: [w.node_number(v.utcoffset(None))], _make_zone, parts=list),
     "array": Kind(_write_array, _make_array, _fill_array),
     "scalar": Kind(_write_scalar, _make_scalar),
+    "index": Kind(_write_index, _make_index, parts=_second_item),
+    "series": Kind(_write_series, _make_series, parts=_second_item),
+    "frame": Kind(_write_frame, _make_frame, parts=_second_item),
     "known": Kind(lambda w, v: _KNOWN_NAMES[v], lambda r, c: KNOWN[_text(c)]),
     "class": Kind(lambda w, v: w.context.names[v], _look_up_class),
     "exception": Kind(_write_error, _make_error, parts=lambda c: c[2]),
@@ -1027,4 +1120,4 @@ def references(calls: Iterable[str]) -> list[int]:
 
 def has_arrays(message: str) -> bool:
     """Whether a message may contain values of NumPy."""
-    return any(f'["{kind}",' in message for kind in ("array", "scalar"))
+    return any(f'["{kind}",' in message for kind in ("array", "scalar", "series", "frame"))

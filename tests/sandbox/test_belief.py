@@ -180,6 +180,10 @@ LINKED = Task(
     "class Node:\n    def __init__(self, val, next):\n        self.val, self.next = val, next\n"
     "def solution(a):\n    pass\n",
 )
+FRAME = Task(
+    "import pandas as pd\ndef solution(a):\n    return pd.DataFrame({'x': [a + 0.5]})\n",
+    "for n in range(3):\n    assert abs(solution(n)['x'][0] - n - 0.5) < 1e-3",
+)
 VALUES = "v, c = [], a\n    while c:\n        v.append(c.val)\n        c = c.next\n"
 RESET = Task(
     "n = 0\ndef reset():\n    global n\n    n = 0\ndef solution():\n    global n\n    n += 1\n    return n\n",
@@ -199,6 +203,7 @@ TOTALED = Task(
 
 OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "another float": (ROOT, returning("a ** 0.5 + 1e-5")),
+    "another float in a table": (FRAME, FRAME.reference.replace("0.5", "0.50001")),
     "another pair": (PAIR, "def solution(a):\n    seen = {}\n    for i, x in enumerate(a):\n        if 5 - x in seen:\n            return [seen[5 - x], i]\n        seen[x] = i\n"),
     "another wording": (TOTAL, "def solution(a):\n    print('the total is', float(sum(a)))\n"),
     "another order, of which other lines test less": (AGAIN, returning("[2, 1]")),
@@ -237,8 +242,8 @@ def test_another_right_answer_is_believed(name: str) -> None:
     ("task", "source", "forged"),
     [
         (SORTED, "a.clear()", {3: ["tuple", []]}),  # without the argument
-        (SORTED, "a.clear()", {3: ["tuple", [9]], 9: ["numbers", [1, 2, 3]]}),  # another list than the tests' own
-        (GROWN, "a.add(2)", {7: ["frozenset", [9, 10]]}),  # leaves the tests' own set
+        (SORTED, "a.clear()", {3: ["tuple", [10]], 10: ["numbers", [1, 2, 3]]}),  # another list than the tests' own
+        (GROWN, "a.add(2)", {8: ["frozenset", [10, 11]], 10: ["int", 1], 11: ["int", 2]}),  # leaves the tests' own set
     ],
 )
 def test_a_forged_reply_with_other_arguments_than_the_call_is_not_believed(
@@ -419,3 +424,30 @@ def test_a_branch_has_a_result_of_any_size_changes_nothing_and_ends_in_time() ->
     done = subprocess.run([sys.executable, "-c", BRANCHES, inside.FOLDER], capture_output=True, timeout=60, check=True)
     wanted = {"large": True, "changed": [1, 2], "held": [1], "ended": None, "raised": None, "endless": None}
     assert json.loads(done.stdout) == wanted | {"is_stopped": True}
+
+
+GROW_IN_PLACE = "def solution(a):\n    for row in a:\n        row.append(0)\n    a.append([])\n    return a\n"
+GROW_A_COPY = "def solution(a):\n    return [[*row, 0] for row in a] + [[]]\n"
+GROW_TWICE = (
+    "a = solution(solution([[1], [2]]))\nassert a == [[1, 0, 0], [2, 0, 0], [0], []]\nassert len(solution(a)) == 5"
+)
+PAIR = "class Pair:\n    def __init__(self, a, b):\n        self.a, self.b = a, b\ndef solution(p):\n    pass\n"
+SWAP_IN_PLACE = "def solution(p):\n    p.a, p.b = p.b, p.a\n    return p\n"
+SWAP_A_COPY = "def solution(p):\n    return Pair(p.b, p.a)\n"
+SWAP_TWICE = "p = solution(solution(Pair(Pair(1, 2), 3)))\nassert p.a.a == 1 and p.b == 3 and solution(p).b.b == 2"
+
+
+@each(
+    ("source", "reference", "tests", "signature"),
+    [
+        (GROW_IN_PLACE, GROW_A_COPY, GROW_TWICE, SIGNATURE),
+        (SWAP_IN_PLACE, SWAP_A_COPY, SWAP_TWICE, PAIR),
+        (SWAP_A_COPY, SWAP_IN_PLACE, SWAP_TWICE, PAIR),
+    ],
+)
+def test_a_program_may_return_a_new_object_where_the_reference_returns_its_argument_and_the_reverse(
+    source: str, reference: str, tests: str, signature: str
+) -> None:
+    assert phases.beside(source, tests, signature, reference) == phases.CONFIRMED
+    wrong = source.replace("0", "2").replace("p.b, p.a", "p.b, p.b")
+    assert not phases.beside(wrong, tests, signature, reference)["confirmed"]

@@ -233,7 +233,7 @@ def test_a_bomb_is_never_right_and_ends_no_more_than_its_comparison(bomb: str) -
 def left(given: list[Any], after: list[Any], printed: str = "", value: Any = None) -> tuple[str, str]:
     """Return a call with an argument, and a reply that tells what became of it and what was printed."""
     call = values.write((("name", "f"), (given,), {}, {}))
-    return call, values.write(("returned", value, (after,), {}, printed, ()))
+    return call, values.write(("returned", value, (after,), {}, printed, 0, ()))
 
 
 def test_where_a_function_returns_nothing_its_changed_arguments_and_what_it_prints_are_compared() -> None:

@@ -177,6 +177,16 @@ def test_the_items_of_a_derived_list_are_those_that_it_has_and_not_those_that_it
     assert crossed([Telling(["a", 1]), Telling([1, 2])]) == [["a", 1], [1, 2]]
 
 
+@each("name", ["Series", "DataFrame"])
+def test_tables_are_sent_with_index_columns_and_types(name: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    one = pandas.DataFrame({"a": [1, 2], "b": ["x", None]}, index=pandas.Index([3, 4], name="n"))
+    if name == "Series":
+        pandas.testing.assert_series_equal(crossed(one["a"]), one["a"])
+    else:
+        pandas.testing.assert_frame_equal(crossed(one), one)
+
+
 # --- messages that nobody honest sends -----------------------------------------------------------------------------
 
 

@@ -32,6 +32,10 @@ HONEST = [
     ("class Bad(ValueError):\n    pass\ndef solution(a):\n    raise Bad('no')", "try:\n    solution(1)\nexcept Exception as e:\n    assert type(e).__name__ == 'Bad' and isinstance(e, ValueError)\nelse:\n    assert False"),
     ("import random\ndef solution(a):\n    return random.randint(0, 10**9)", "import random\nrandom.seed(5)\nx = solution(0)\nrandom.seed(5)\nassert random.randint(0, 10**9) == x"),
     ("import random\ndef solution(a):\n    return random.randint(0, 1 << 29)", "import random\nrandom.seed(3)\nx = solution(0)\nrandom.seed(3)\nassert solution(0) == x"),
+    ("import numpy as np\ndef solution(a):\n    return float(np.random.rand())", "import numpy as np\nnp.random.seed(seed=5)\nx = solution(0)\nnp.random.seed(5)\nassert np.random.rand() == x"),
+    ("def solution(a=0):\n    return int(input()) + int(input())", "import io, sys\nsys.stdin = io.StringIO('3\\n4\\n5\\n6\\n')\nassert solution() == 7\nassert sys.stdin.readline() == '5\\n'"),
+    ("def solution(a=0):\n    return int(input()) + int(input())", "import io, sys\nfor _ in range(2):\n    sys.stdin = io.StringIO('3\\n4\\n')\n    assert solution() == 7"),
+    ("import sys\ndef solution(a=0):\n    sys.stderr.write('x\\n')\n    return int(input())", "import io, sys\nsys.stdin = io.StringIO('3\\n4\\n')\nassert solution() == 3 and solution() == 4"),
     ("def solution(a):\n    return __name__", "assert solution(1) == __name__"),
     ("import operator\ndef solution(a):\n    return operator.itemgetter(a)", "f = solution(1)\nassert f([4, 5, 6]) == 5"),
     ("import numpy\ndef solution(a):\n    return numpy.vectorize(lambda n: n * a)", "f = solution(3)\nassert list(f([4, 5])) == [12, 15]"),
@@ -199,14 +203,7 @@ NOT_JUDGED = {
     "nothing called": ("assert 1", "the tests call nothing"),
     "texts that are executed": ("assert eval(repr(solution(1))) == 1", "the tests execute texts"),
     "pickles": ("import pickle\nassert pickle.loads(solution(pickle.dumps([3]))) == [3]", "the tests execute texts"),
-    "input() replaced": (
-        "import builtins\nbuiltins.input = lambda: ''\nassert solution(1) == 1",
-        "replace the standard input",
-    ),
-    "another standard input": (
-        "import io, sys\nsys.stdin = io.StringIO('3')\nassert solution(1) == 1",
-        "replace the standard input",
-    ),
+    "input() replaced": ("import builtins\nbuiltins.input = lambda: ''\nassert solution(1) == 1", "replace input()"),
 }
 
 

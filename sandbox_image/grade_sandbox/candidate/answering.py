@@ -3,7 +3,7 @@
 It never has the tests or an expected value. A call and a reply are values (values.py):
 
     (target, arguments, named arguments, state)     target: ("name" | "value" | "function" | "op", which)
-    (outcome, value, arguments, named arguments, printed, mutables)    outcome: RETURNED, RAISED or UNSENT
+    (outcome, value, arguments, named arguments, printed, consumed, mutables)    outcome: RETURNED, RAISED or UNSENT
 
 A reply has the arguments as the call left them, in one message with the value, so that aliases are kept; `mutables` are
 all that could change in the call, in its order: the tests' own objects get these contents.
@@ -262,9 +262,10 @@ class Answerer:
         _, args, kwargs, state = call
         reply: tuple[Any, ...] = (outcome, value)
         if self._with_effects:
+            printed, consumed = self._state.effects()
             # What is printed counts only where nothing is returned, or where the tests capture it.
-            shown = self._state.printed() if value is None or state.get("captures") else ""
-            reply = *reply, args, kwargs, shown, mutables
+            shown = printed if value is None or state.get("captures") else ""
+            reply = *reply, args, kwargs, shown, consumed, mutables
         try:
             return values.write(reply, self._program)
         except values.UnsendableError as error:

@@ -10,6 +10,7 @@ import builtins
 import copy
 import decimal
 import fractions
+import io
 import random
 import sys
 import types
@@ -57,37 +58,58 @@ def make_repeatable() -> None:
 
 
 class TestState:
-    """The state of the tests' process that belongs to a call: the random seed, and whether output is captured."""
+    """The state of the tests' process that belongs to a call: random seeds, standard input, captured output."""
 
     def __init__(self) -> None:
         self._stdout, self._stdin = sys.stdout, sys.stdin
-        self._seeds: list[Any] = []
-        """The seeds that the tests have set since the last call."""
-        seed_generator = random.seed
+        self._sent_input: tuple[Any, str | None] = None, None
+        """The stream of the input that the program has, and the text that is still unread there; None: it has none."""
+        self._seeds: dict[str, Any] = {}
+        """The last seed of each generator since the last call."""
+        self._record_seeds(random, "seed")
+        if numpy_random := sys.modules.get("numpy.random"):
+            self._record_seeds(numpy_random, "numpy_seed")
 
-        def record_and_seed(*args: Any, **kwargs: Any) -> None:
-            self._seeds += [*args, *kwargs.values(), None][:1]
-            seed_generator(*args, **kwargs)
+    def _record_seeds(self, module: Any, name: str) -> None:
+        """Replace a module's `seed`, so that a call carries the last seed; 0 for none, or one that cannot be sent."""
+        seed = module.seed
 
-        random.seed = record_and_seed
+        def record_and_seed(*args: Any, **kwargs: Any) -> Any:
+            value = next(iter((*args, *kwargs.values())), None)
+            self._seeds[name] = value if type(value) in {int, str, float} else 0
+            return seed(*args, **kwargs)
+
+        module.seed = record_and_seed
 
     def take_changes(self) -> dict[str, Any]:
         """Return what the tests have changed since the last call, to send it with the next one."""
-        if builtins.input is not _INPUT or sys.stdin is not self._stdin:
-            raise UnconfirmedError("the tests replace the standard input")
-        changes: dict[str, Any] = {}
-        if self._seeds:
-            seed = self._seeds[-1]
-            changes["seed"] = seed if type(seed) in {int, str, float} else 0
+        changes, self._seeds = dict(self._seeds), {}
         if sys.stdout is not self._stdout:
             changes["captures"] = True
-        self._seeds = []
+        current_input = self._input()
+        if current_input != self._sent_input:
+            self._sent_input = current_input
+            changes["input"] = current_input[1]
         return changes
 
-    def apply_effects(self, printed: str) -> None:
-        """Print what a call printed."""
+    def _input(self) -> tuple[Any, str | None]:
+        """Return the stream that the tests have put in place of the standard input, and its unread text."""
+        if builtins.input is not _INPUT:
+            raise UnconfirmedError("the tests replace input()")
+        if sys.stdin is self._stdin:
+            return None, None
+        if not isinstance(sys.stdin, io.StringIO):
+            raise UnconfirmedError(f"the tests set sys.stdin to a {type(sys.stdin).__name__}")
+        return sys.stdin, sys.stdin.getvalue()[sys.stdin.tell() :]
+
+    def apply_effects(self, printed: str, consumed: int) -> None:
+        """Print what a call printed, and skip the characters of the input that it read."""
         if printed and sys.stdout is not self._stdout:
             sys.stdout.write(printed)
+        stream, unread = self._sent_input
+        if consumed > 0 and unread is not None:
+            stream.seek(min(stream.tell() + consumed, len(stream.getvalue())))
+            self._sent_input = stream, unread[consumed:]
 
 
 class Asker(values.Context):
@@ -112,8 +134,12 @@ class Asker(values.Context):
         """Number -> substitute of an object."""
         self._referable: dict[int, tuple[int, Any, str]] = {}
         """id() of an answer to which a later call may refer -> the number of its call, the answer, and the reply."""
+        self._answers: dict[int, Any] = {}
+        """Number of a call -> its answer."""
         self._mutables: list[Any] = []
         """The objects of the tests that the last call could change."""
+        self._resolves_references = False
+        """Whether a reference to an answer is read as this answer: only while `accept_as` compares calls."""
 
     # --- names ---
 
@@ -138,8 +164,7 @@ class Asker(values.Context):
         if cls is _SubstituteClass:
             return "class", value.__name__
         if type(cls) is _SubstituteClass:
-            # Whether a program's class overrides comparison makes no other call.
-            return "remote", [value.__number__, cls.__name__, 0]
+            return "remote", [value.__number__, cls.__name__, int(value.__overrides_eq__)]
         return self._reference_to(value)
 
     def atom_node(self, value: Any) -> tuple[str, Any] | None:
@@ -166,11 +191,16 @@ class Asker(values.Context):
         return ("answer", number) if is_unchanged else None
 
     def value_of(self, kind: str, content: Any) -> Any:
-        """Return what a node of `node_of` stands for; an object or a function has one substitute."""
+        """Return what a node of `node_of` stands for; an object or a function has one substitute.
+
+        A reference to an answer is read only while `accept_as` compares calls.
+        """
         if kind == "function":
             if content not in self._functions:
                 self._functions[content] = _make_substitute_function(self, content)
             return self._functions[content]
+        if kind == "answer" and self._resolves_references:
+            return self._answers[content]
         if kind != "remote":
             return super().value_of(kind, content)
         number, name, overrides_eq = content
@@ -182,6 +212,30 @@ class Asker(values.Context):
         return self.objects[number]
 
     # --- calls ---
+
+    def accept_as(self, recorded: str, call: str) -> bool:
+        """Return whether the current call equals a recorded one, with earlier answers in place of references to them.
+
+        If it does, the reply to the recorded call is read for this one. The reply lists the objects that can change as
+        they stand in the recorded call, so `_mutables` gets their order.
+        """
+        referable, self._referable, self._resolves_references = self._referable, {}, True
+        writers = values.Writer(self), values.Writer(self)
+        try:
+            readers = values.Reader(recorded, self), values.Reader(call, self)
+            one, two = (writer.write(reader.read()) for reader, writer in zip(readers, writers, strict=True))
+        except (values.MalformedError, values.UnsendableError):
+            return False
+        finally:
+            self._referable, self._resolves_references = referable, False
+        if one != two:
+            return False
+        # Each object of the recorded call -> its counterpart in a copy of this call -> the object of the tests.
+        counterparts = dict(zip(map(id, writers[0].mutables), writers[1].mutables, strict=True))
+        originals = dict(zip(map(id, readers[1].mutables), self._mutables, strict=True))
+        copies = (counterparts.get(id(value), value) for value in readers[0].mutables)
+        self._mutables = [originals.get(id(value), value) for value in copies]
+        return True
 
     def encode_call(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """Return a call as it is sent."""
@@ -217,12 +271,12 @@ class Asker(values.Context):
         number, text = self._answer_call(self.encode_call(target, args, kwargs))
         self.call_count += 1
         reply = self._read(text)
-        self.state.apply_effects(reply.printed)
+        self.state.apply_effects(reply.printed, reply.consumed)
         value = reply.value
         if reply.outcome == RETURNED:
             is_constant = target[0] == "value"
             # Which calls the tests make may depend on a constant of the program, so it is not altered.
-            value = value if is_constant else self.alter(value)
+            value = self._answers[number] = value if is_constant else self.alter(value)
             # An argument that is returned is an object of the tests: later calls send its contents, and no reference.
             is_argument = any(value is argument for argument in (*args, *kwargs.values()))
             if not is_argument and self._is_referable(value):
@@ -271,11 +325,13 @@ class Reply(NamedTuple):
     kwargs: dict[str, Any] = {}
     """The arguments as the call left them."""
     printed: str = ""
+    consumed: int = 0
+    """The number of characters of the standard input that the call read."""
     mutables: tuple[Any, ...] = ()
     """What the call could change, as it left it."""
 
 
-_TYPES_BEHIND_VALUE = [tuple, dict, str, tuple]
+_TYPES_BEHIND_VALUE = [tuple, dict, str, int, tuple]
 _SHORT_REPLY = '[["tuple",[1,2]]'
 """How the message of a reply begins that has no effects."""
 

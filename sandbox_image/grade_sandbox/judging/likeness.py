@@ -452,7 +452,8 @@ def _replace_part(value: Any, path: Path, part: Any) -> Any:
     if type(value) is values.SentIterator:
         value.items[name] = _replace_part(value.items[name], tuple(inner), part)
         return value
-    if not hasattr(value, "__dict__"):
+    is_table = values.module_of(type(value)).partition(".")[0] == "pandas"
+    if is_table or not hasattr(value, "__dict__"):
         return part
     object.__setattr__(value, name, _replace_part(getattr(value, name), tuple(inner), part))
     return value

@@ -285,32 +285,49 @@ def _reference_key(ref: Ref) -> tuple[str, Any]:
 class _ReferenceState:
     """The streams and random numbers of the reference, in a process with tests that have theirs.
 
-    It is a context: within it, the streams and Python's generator are those of the reference. At first, the generator
-    is seeded as in a program's process.
+    It is a context: within it, the streams and the generators are those of the reference. At first, its generators are
+    seeded as in a program's process.
     """
 
     def __init__(self) -> None:
         self.printed = process.Streams()
-        self._streams: Any = process.Streams(), self.printed, process.Streams()
-        self._seed = random.seed
-        """The generator's own function, which the tests' side replaces."""
-        self._generator_state: Any = None
+        self._stdin: Any = process.Streams()
+        self._stderr = self._stdin
+        self._seed_functions: dict[Any, Any] = {random: random.seed}
+        """A module with a generator -> its own `seed`, which the tests' side replaces."""
+        if numpy_random := sys.modules.get("numpy.random"):
+            self._seed_functions[numpy_random] = numpy_random.seed
+        self._generator_states: list[Any] = []
         # Outside of the context, the tests' output goes nowhere.
         process.swallow_output()
 
     def __enter__(self) -> None:
-        self._of_tests = (sys.stdin, sys.stdout, sys.stderr), random.seed, random.getstate()
-        (sys.stdin, sys.stdout, sys.stderr), random.seed = self._streams, self._seed
-        if self._generator_state is None:
-            process.seed_generators()
+        test_seed_functions = [module.seed for module in self._seed_functions]
+        self._test_streams = sys.stdin, sys.stdout, sys.stderr
+        self._test_generators = self._states(), test_seed_functions
+        sys.stdin, sys.stdout, sys.stderr = self._stdin, self.printed, self._stderr
+        for module, seed_function in self._seed_functions.items():
+            module.seed = seed_function
+        if self._generator_states:
+            self._set_states(self._generator_states)
         else:
-            random.setstate(self._generator_state)
+            process.seed_generators()
 
     def __exit__(self, *_: object) -> None:
-        self._streams = sys.stdin, sys.stdout, sys.stderr
-        self._generator_state = random.getstate()
-        (sys.stdin, sys.stdout, sys.stderr), random.seed, state = self._of_tests
-        random.setstate(state)
+        self._stdin, self._generator_states = sys.stdin, self._states()
+        sys.stdin, sys.stdout, sys.stderr = self._test_streams
+        states, test_seed_functions = self._test_generators
+        self._set_states(states)
+        for module, seed_function in zip(self._seed_functions, test_seed_functions, strict=True):
+            module.seed = seed_function
+
+    def _states(self) -> list[Any]:
+        """Return the states of the random generators: only one side may use each sequence of numbers."""
+        return [module.getstate() if module is random else module.get_state() for module in self._seed_functions]
+
+    def _set_states(self, states: list[Any]) -> None:
+        for module, state in zip(self._seed_functions, states, strict=True):
+            (module.setstate if module is random else module.set_state)(state)
 
 
 def _find_origin(name: str, namespace: dict[str, Any]) -> str:

@@ -95,7 +95,7 @@ def view(value: Any) -> View:
         return View(CONTAINER, "range", parts=value if len(value) < _MAX_RANGE else [str(value)])
     if cls is values.SentIterator:
         return View(CONTAINER, "iterator", value.is_complete, parts=value.items)
-    return _numpy_view(value) or _other_view(value, cls)
+    return _numpy_view(value) or _pandas_view(value) or _other_view(value, cls)
 
 
 _MAX_RANGE = 100_000
@@ -142,6 +142,23 @@ def _numpy_view(value: Any) -> View | None:
     # A float of more bits than Python's has no value of its plain types.
     is_atom = isinstance(item, (bool, int, float, complex, str, bytes))
     return View(family if is_atom else OTHER, "scalar", item, dtype="" if family == TEXT else dtype)
+
+
+def _pandas_view(value: Any) -> View | None:
+    """Describe a table, a column or an index of pandas; None for any other value."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None:
+        return None
+    if isinstance(value, pandas.DataFrame):
+        columns = [value.iloc[:, n] for n in range(value.shape[1])]
+        return View(CONTAINER, "frame", keys=[*value.columns, "index"], parts=[*columns, value.index])
+    if not isinstance(value, (pandas.Series, pandas.Index)):
+        return None
+    items = [None if item is pandas.NA else item for item in value.tolist()]
+    kind = f"{type(value).__name__} {value.dtype}"
+    if isinstance(value, pandas.Series):
+        return View(CONTAINER, kind, keys=["values", "index", "name"], parts=[items, value.index, value.name])
+    return View(CONTAINER, kind, parts=items)
 
 
 def is_unordered(value: Any) -> bool:
