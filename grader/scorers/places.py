@@ -99,7 +99,8 @@ _FIELD = Pattern(
     re.IGNORECASE,
 )
 _MARK = Pattern(
-    r"####(?!\W*(?:final )?answer\W*\n)[ \t]*+(?:(?:answer|ans)[ \t]*+)?(?::[ \t]*+)?(?=\S)(?!#)(?P<hashes>[^\n]*)"
+    r"####(?![^\w\n]{0,8}(?:final )?answer[^\w\n]{0,8}\n)[ \t]*+(?:(?:answer|ans)[ \t]*+)?(?::[ \t]*+)?(?=\S)(?!#)"
+    r"(?P<hashes>[^\n]*)"
     r"|\[[^\[\]\n]{0,4}答案\][ \t]*+(?::[ \t]*+)?(?P<chinese>[^\n]*)",
     2,
 )

@@ -77,7 +77,7 @@ def careful_decision(text: str) -> Literal["correct", "wrong"] | None:
 # --- what a claim says -----------------------------------------------------------------------------------------------
 
 _SUBJECT = Pattern(r"\b(?:solution|code|program|all (?:(?:of )?the )?steps)\b|\bno (?:errors?|mistakes?)\b")
-_CLAUSE_END = Pattern(r"\W*(?:were found ?)?(?:\bin the \w+)?\W*$|\W*[.,:(]|\W*\b(?:because|since|as)\b")
+_CLAUSE_END = Pattern(r"[^\w.,:(]*+[.,:(]|\W*+(?:(?:because|since|as)\b|(?:were found\b\W*+)?(?:in the \w++\W*+)?$)")
 
 
 def _first_lines(reply: OwnWords, claim: Claim) -> Iterator[tuple[int, str]]:
