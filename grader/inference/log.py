@@ -174,7 +174,7 @@ class Log:
     def _read(self, file: BinaryIO, on_reply: Callable[[Log, RequestRecord], object]) -> bool:
         """Read the records of earlier runs; return whether the last one has no end of line.
 
-        A last line that is incomplete is no record.
+        An incomplete last line is not a record.
         """
         has_line_end = True
         file.seek(0)
