@@ -518,8 +518,9 @@ class ChoiceReader:
     def is_negated(self) -> bool:
         """Whether the question asks for what is not so: its last sentence before a question mark, without quotes."""
         question = _QUOTED.sub(" ", self.options.question)
-        asking = _LAST_SENTENCE.search(question.rpartition("?")[0] or question)
-        return asking is not None and bool(wordings.NEGATED_QUESTION.search(asking[0]))
+        sentences = _SENTENCE_END.split(question.rpartition("?")[0] or question)
+        asking = next((sentence for sentence in reversed(sentences) if any(map(str.isalnum, sentence))), "")
+        return bool(wordings.NEGATED_QUESTION.search(asking))
 
     def _standing(self, start: int, end: int) -> Standing:
         """Return what the words around an option say about it: "not B", "B is wrong", "if B"."""
@@ -550,7 +551,7 @@ class ChoiceReader:
 _OR = Pattern(r"[\s,]*(?:or|nor)\s+(?:(?:an?|the)\s+)?")
 _OPTION = Pattern(r"(?:option|choice)\b[\s.:*(]*")
 _QUOTED = Pattern(r"\"[^\"\n]*\"")
-_LAST_SENTENCE = Pattern(r"(?:[^.?!\n]|[.?!](?!\s))*\W*$")
+_SENTENCE_END = Pattern(r"\n|[.?!](?=\s)")
 _CAPITAL = Pattern(r"\b[A-Z]\b")
 _MARKS = " \t-*+>#([\"'"
 _BULLET = Pattern(r"[\s*+>#(\[\"']*(?:-+[ \t]+)?[\s*+>#(\[\"']*")
